@@ -147,7 +147,7 @@ func TestCodexTwoWatchers(t *testing.T) {
 			w := NewCodexWorld(t, mind{plan: true}.script, Planning)
 			w.write(filepath.Join(w.State, "config.yaml"), "compact:\n  resume: "+resume+"\n")
 			w.Ready()
-			a, b := w.Watch(), w.Watch()
+			a, b := w.Watch("--unattended"), w.Watch("--unattended")
 			for i := range 4 {
 				u := w.User()
 				from := len(w.Model.Requests())
@@ -415,7 +415,11 @@ func TestCodexAgentPacket(t *testing.T) {
 			w.write(filepath.Join(w.State, "auto-compact.md"), "---\npacket:\n  author: agent\n---\n"+body)
 			w.write(filepath.Join(w.State, "config.yaml"), "compact:\n  resume: "+resume+"\n")
 			w.Ready()
-			p := w.Watch()
+			alone := "--json" // given already
+			if resume == "evidence" {
+				alone = "--unattended"
+			}
+			p := w.Watch(alone)
 			u := w.User()
 			u.AwaitTurn(u.Say("[work] slice"))
 			p.await(t, told("delivered"))

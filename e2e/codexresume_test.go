@@ -42,7 +42,7 @@ func (w *CodexWorld) waits(u *User, p *proc, kinds string) {
 		if !strings.Contains(it.Text, packetMark) {
 			continue
 		}
-		if it.Role != "developer" || strings.Contains(it.Text, message.HandoverGo.EN) || !strings.Contains(strings.ToLower(it.Text), "wait for the") {
+		if it.Role != "developer" || strings.Contains(it.Text, message.HandoverGo.EN) || !strings.Contains(it.Text, message.HandoverNextWord.EN) {
 			w.t.Errorf("the packet does not wait, as %s:\n%s", it.Role, it.Text)
 		}
 	}
@@ -111,13 +111,13 @@ func TestCodexResume_ProposedPlan(t *testing.T) {
 	w.waits(u, p, "work0 work0 user0 compaction0")
 }
 
-// Work with an open step goes on: the packet is there first, then a note that opens
-// the turn, once.
+// Where nobody sits before it, work goes on: the packet is there first, then a note that
+// opens the turn, once.
 func TestCodexResume_OpenStep(t *testing.T) {
 	t.Parallel()
 	w := NewCodexWorld(t, mind{plan: true}.script, Planning)
 	w.Ready()
-	p := w.Watch()
+	p := w.Watch("--unattended")
 	for i := range 5 {
 		u := w.User()
 		from := len(w.Model.Requests())
@@ -127,7 +127,7 @@ func TestCodexResume_OpenStep(t *testing.T) {
 		u.AwaitTurn(u.Say("and then?"))
 		w.want(from, "work0 work0 compaction0 packet2 user2")
 		note, _ := w.Model.Requests()[from+3].LastUser()
-		if !strings.Contains(note, "port the printer") || !strings.Contains(note, message.HandoverGo.EN) {
+		if !strings.Contains(note, "[work] slice") || !strings.Contains(note, message.HandoverGo.EN) {
 			t.Errorf("note: %s", note)
 		}
 	}
@@ -249,7 +249,11 @@ func TestCodexResume_Restarted(t *testing.T) {
 			}}
 			w := NewCodexWorld(t, m.script, Planning)
 			w.Ready()
-			p := w.Watch()
+			alone := "--json" // given already
+			if said == "" {
+				alone = "--unattended"
+			}
+			p := w.Watch(alone)
 			u := w.User()
 			u.AwaitTurn(u.Say("[work] slice"))
 			w.Requests(3) // the compaction's
@@ -260,7 +264,7 @@ func TestCodexResume_Restarted(t *testing.T) {
 			if said != "" {
 				u.call("thread/queue/add", map[string]any{"threadId": u.Thread, "clientUserMessageId": "mine", "input": input(said)}, nil)
 			}
-			second := w.Watch()
+			second := w.Watch(alone)
 			second.await(t, told("adopted"))
 			close(hold)
 			if said == "" {

@@ -179,8 +179,8 @@ func TestCodexHeadless_Unattended(t *testing.T) {
 	for _, c := range []struct{ name, said, flag, want string }{
 		{"open", "The slice is in place.", "--unattended", worked + " packet2"},
 		{"somebody is there", "The slice is in place.", "--json", worked},
-		{"a question", "The slice is in place. Shall I deploy it now?", "--unattended", worked},
-		{"done", "Everything is finished and committed.", "--unattended", worked},
+		{"a question in prose", "The slice is in place. Shall I deploy it now?", "--unattended", worked + " packet2"},
+		{"done", "All tasks are done.", "--unattended", worked},
 	} {
 		mu.Lock()
 		m = mind{said: c.said}

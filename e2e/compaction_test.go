@@ -294,7 +294,7 @@ func TestCompactResume(t *testing.T) {
 	s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
 	s.Result()
 	s.Close()
-	w.Prompt("continue", "--resume", res.SessionID)
+	w.Prompt("[workflow:quick-dev]", "--resume", res.SessionID)
 	recovered(t, w, 0)
 	finished(t, w, res.SessionID)
 }

@@ -224,7 +224,7 @@ func TestDashboardHostile(t *testing.T) {
 	}
 	var stands string
 	do(t, page, "the situation and what would be handed over", chromedp.Text(`.stands`, &stands), chromedp.Click(`section[aria-labelledby=s-stands] summary`), chromedp.WaitVisible(`section[aria-labelledby=s-stands] .why small`))
-	if !strings.Contains(stands, "State") || !strings.Contains(stands, "nothing shows whether anything is left to do") {
+	if !strings.Contains(stands, "State") || !strings.Contains(stands, "the agent's words are the last") {
 		t.Errorf("the situation is not drawn: %s", stands)
 	}
 	for _, v := range []struct {

@@ -116,7 +116,7 @@ func testSituation(t *testing.T, v Version) {
 	w.Write("typed", "")
 	s.Result()
 	s.Close()
-	says(t, lastHanded(t, w), []string{"the latest request: “Also check the delta rates, and leave the old ones alone.”", "Please look at the gamma rates.", "never floats"}, []string{"not committed"})
+	says(t, lastHanded(t, w), []string{"newest first\n- “Also check the delta rates, and leave the old ones alone.”", "Please look at the gamma rates.", "never floats"}, []string{"not committed"})
 	knewTheSummary(t, w, res.SessionID, 2)
 
 	// A copy of the session has another name, and the same user.
@@ -127,7 +127,7 @@ func testSituation(t *testing.T, v Version) {
 	s.compact()
 	s.Ask("go on")
 	s.Close()
-	says(t, lastHanded(t, w), []string{"the latest request: “Please sum the rates up.”", "never floats"}, nil)
+	says(t, lastHanded(t, w), []string{"newest first\n- “Please sum the rates up.”", "never floats"}, nil)
 }
 
 // ruleRows are rules that users set, in eight languages.
@@ -231,7 +231,6 @@ func testTypedPrompts(t *testing.T, v Version) {
 		{"+1 for the second proposal", ""},
 		{"API Error is what I see in the log, look at it", ""},
 	}
-	latest, _, _ := strings.Cut(message.HandoverLatest.EN, "%s")
 	s := w.Start()
 	s.Ask("Please write the parser.")
 	for _, p := range prompts {
@@ -243,7 +242,7 @@ func testTypedPrompts(t *testing.T, v Version) {
 		if words == "" {
 			words = p.content.(string)
 		}
-		_, rest, _ := strings.Cut(text, "- "+latest)
+		_, rest, _ := strings.Cut(text, message.HandoverWords.EN+"\n")
 		if line, _, _ := strings.Cut(rest, "\n"); !strings.Contains(line, words) {
 			t.Errorf("%q is not the latest in\n%s", words, text)
 		}
@@ -325,7 +324,7 @@ func TestCodexSituation(t *testing.T) {
 	u.AwaitTurn(u.Say("go on"))
 	rs := w.Model.Requests()
 	says(t, packetIn(t, rs[len(rs)-1]),
-		[]string{"the latest request: “No, use the decimal module, never floats.”", "Please write the ledger.", "“Only whole cents, never fractions”", "Which unit do amounts have?"},
+		[]string{"newest first\n- “No, use the decimal module, never floats.”", "Please write the ledger.", "“Only whole cents, never fractions”", "Which unit do amounts have?"},
 		[]string{"not committed", "edited: ledger.py", message.HandoverGo.EN, message.HandoverGo.ZH})
 
 	u = w.User()
@@ -547,7 +546,7 @@ func TestCopilotTerminal_Situation(t *testing.T) {
 		return list[len(list)-1].Has("Also check the delta rates.")
 	})
 	says(t, c.compactIn(s, "keep the audit trail in mind"),
-		[]string{"the latest request: “keep the audit trail in mind”", "never floats", "Also check the delta rates.", "“Only whole cents, never fractions”", "Which unit do amounts have?"},
+		[]string{"typed with /compact: “keep the audit trail in mind”", "- “Also check the delta rates.”", "never floats", "Also check the delta rates.", "“Only whole cents, never fractions”", "Which unit do amounts have?"},
 		[]string{"not committed", "edited: ledger.py", message.HandoverGo.EN})
 
 	all, n := ruleRows(t), 0

@@ -119,7 +119,7 @@ func testHandoverQuestion(t *testing.T, v Version) {
 		t.Errorf("%d requests between the compaction and the answer", n-before-1)
 	}
 	r := afterCompact(t, w)[0]
-	if !r.Has("Shall I push it to production now?") || !r.Has("Wait for the answer") || r.Has(message.HandoverGo.EN) || r.Count(handed) != 1 {
+	if !r.Has("Shall I push it to production now?") || !r.Has(message.HandoverNextWord.EN) || r.Has(message.HandoverGo.EN) || r.Count(handed) != 1 {
 		t.Errorf("request: %s", r.Last())
 	}
 }
@@ -203,7 +203,7 @@ func TestCodexHandover(t *testing.T) {
 	u.AwaitTurn(u.Say("and then again?"))
 	rs := w.Model.Requests()
 	text := packetIn(t, rs[len(rs)-2])
-	for _, want := range []string{"peekToken", "parse/lexer.go", "Never push to main.", "Shall I rename it now?", "Wait for the answer"} {
+	for _, want := range []string{"peekToken", "lexer.go", "Never push to main.", "Shall I rename it now?", message.HandoverNextWord.EN} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -397,7 +397,7 @@ func TestOpencode(t *testing.T) {
 		if n := r.Count(handed); n != 1 {
 			t.Errorf("%d hand-overs in %q", n, r.Texts[2:])
 		}
-		if !r.Has("the user's own words") || !r.Has("scanToken") {
+		if !r.Has("The user's words, newest first") || !r.Has("scanToken") {
 			t.Errorf("the hand-over does not know what the summary lacks: %q", r.Texts[2:])
 		}
 	}
@@ -643,7 +643,7 @@ func TestOpencodeCut(t *testing.T) {
 	o.compact(id)
 	o.say(id, "name the sorb MARK-FIFTH")
 	last := o.API.last()
-	if last.Count(handed) != 1 || !last.Has("the latest request: “name the medlar MARK-FOURTH”") || last.Has("nobody has answered yet") {
+	if last.Count(handed) != 1 || !last.Has("newest first\n- “name the medlar MARK-FOURTH”") || last.Has("nobody has answered yet") {
 		t.Errorf("the hand-over after a cut says %q", last.Texts[2:])
 	}
 }

@@ -150,7 +150,7 @@ func TestPluginFiles(t *testing.T) {
 			t.Errorf("%s: front matter %s", name, front)
 		}
 		switch name {
-		case "auto", "status", "cancel":
+		case "auto", "status", "cancel", "resume":
 		default:
 			commands = append(commands, name)
 			if want := "[workflow:" + name + "] $ARGUMENTS"; firstLine(body) != want {

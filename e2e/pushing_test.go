@@ -109,7 +109,7 @@ func TestCodexPush_KilledAgent(t *testing.T) {
 				if got := strings.Join(w.said("stop", "warning"), "\n"); strings.Count(got, "the next word is yours") != 1 {
 					t.Errorf("the person was told %q", got)
 				}
-				u.AwaitTurn(u.Say("continue"))
+				u.AwaitTurn(u.Say("[workflow:single]"))
 			}
 			c.mu.Lock()
 			defer c.mu.Unlock()
@@ -148,7 +148,7 @@ func testPushAgainst(t *testing.T, v Version) {
 		case n == 0:
 			close(begun)
 			reply = reply.Until(make(chan struct{}))
-		case strings.Contains(r.Last(), "continue"):
+		case strings.HasSuffix(strings.TrimSpace(r.Last()), "[workflow:single]"):
 			return nil
 		case n > 3:
 			return nil
@@ -175,7 +175,7 @@ func testPushAgainst(t *testing.T, v Version) {
 		}
 	}
 	s.Control(map[string]any{"subtype": "set_permission_mode", "mode": "default"})
-	r := s.Ask("continue")
+	r := s.Ask("[workflow:single]")
 	finished(t, w, r.SessionID)
 }
 
@@ -185,11 +185,11 @@ func TestTag_OnlyWhereItIsAskedFor(t *testing.T) { t.Parallel(); onEach(t, testT
 func testTags(t *testing.T, v Version) {
 	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply { return mockapi.Text("Noted.") }, v)
 	s := w.Start()
-	for _, prompt := range []string{"what does [workflow:single] do?", "do not use [workflow:single]", "explain this:\n```\n[workflow:single] x\n```"} {
+	for _, prompt := range []string{"what does [workflow:single] do?", "do not use [workflow:single]", "please [workflow:single] add a flag", "explain this:\n```\n[workflow:single] x\n```"} {
 		s.Ask(prompt)
 	}
 	list := mains(w)
-	if len(list) != 3 {
+	if len(list) != 4 {
 		t.Errorf("%d requests", len(list))
 	}
 	for _, r := range list {
@@ -197,7 +197,7 @@ func testTags(t *testing.T, v Version) {
 			t.Errorf("the model was told of it: %s", r)
 		}
 	}
-	r := s.Ask("please [workflow:single] add a flag")
+	r := s.Ask("Please do it this way:\n[workflow:single] add a flag")
 	if st := w.status(r.SessionID); st.WorkflowType != "single" {
 		t.Errorf("status %+v", st)
 	}
@@ -248,7 +248,7 @@ func TestCodexPush_PlanMode(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 	mode["mode"] = "default"
-	u.call("turn/start", map[string]any{"threadId": u.Thread, "input": input("continue"), "collaborationMode": mode}, &r)
+	u.call("turn/start", map[string]any{"threadId": u.Thread, "input": input("[workflow:single]"), "collaborationMode": mode}, &r)
 	u.AwaitTurn(r.Turn.ID)
 	if n := len(w.Requests(2)); n < 3 {
 		t.Errorf("%d requests: out of plan mode it is not pushed on", n)

@@ -310,7 +310,7 @@ func testTerminalAgainst(t *testing.T, v Version) {
 			t.Errorf("pushed: %s\n%s", texts, r.Last())
 		}
 	}
-	s.Say("continue")
+	s.Say("[workflow:single]")
 	id := w.session()
 	await(t, "end of the workflow", func() bool { return w.status(id).Phase == "COMPLETE" })
 }
@@ -452,7 +452,7 @@ func testTerminalBackground(t *testing.T, v Version) {
 		}
 	}
 	s.Press(keyClearLine) // of a message that 2.1.197 has left there
-	s.Say("continue")
+	s.Say("[workflow:quick-dev]")
 	receive(t, "working", working)
 	s.Wait("RELAY-IDLE", 2)
 	s.Say("let me look at it before the review")
@@ -464,7 +464,7 @@ func testTerminalBackground(t *testing.T, v Version) {
 			t.Errorf("told to begin the review: %s", r.Last())
 		}
 	}
-	s.Say("continue")
+	s.Say("[workflow:quick-dev]")
 	id := w.session()
 	await(t, "end of the workflow", func() bool { return w.status(id).Phase == "COMPLETE" })
 	if n := p.used["developer"]; n != 2 {

@@ -173,8 +173,8 @@ func testWatchClaudeResume(t *testing.T, v Version) {
 		{"a question, then his answer", "evidence", waits, []string{"[work] one", "no, not yet"}, worked + " packet1", "left"},
 		{"no proof", "evidence", "The slice is in place.", []string{"[work] one"}, worked, "left"},
 		{"nobody there", "evidence", "The slice is in place.", []string{"--unattended", "[work] one"}, worked + " packet1", "delivered"},
-		{"nobody there, and a question", "evidence", waits, []string{"--unattended", "[work] one"}, worked, "left"},
-		{"nobody there, and done", "evidence", "Everything is finished and committed.", []string{"--unattended", "[work] one"}, worked, "left"},
+		{"nobody there, and a question in prose", "evidence", waits, []string{"--unattended", "[work] one"}, worked + " packet1", "delivered"},
+		{"nobody there, and done", "evidence", "All tasks are done.", []string{"--unattended", "[work] one"}, worked, "left"},
 		{"never", "never", "The slice is in place.", []string{"--unattended", "[work] one"}, worked, "left"},
 	} {
 		mu.Lock()

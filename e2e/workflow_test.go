@@ -492,7 +492,7 @@ func TestWorkflowResume(t *testing.T) {
 	s.Wait("init", func(e Event) bool { return e.Subtype == "init" }).Decode(t, &init)
 	s.Kill()
 
-	r := w.Prompt("continue", "--resume", init.SessionID).Result()
+	r := w.Prompt("[workflow:quick-dev]", "--resume", init.SessionID).Result()
 	if r.SessionID != init.SessionID {
 		t.Errorf("session %s became %s", init.SessionID, r.SessionID)
 	}

@@ -994,7 +994,7 @@ func TestCutAnswerIsARequest(t *testing.T) {
 		w.prompt("go")
 		w.at("09:00:10").answer("1", opus, usage{10, 50_000, 0, 0, 7}, text("x"))
 		if cut {
-			w.answer("2", opus, usage{}, text("I beg"))
+			w.answer("2", opus, usage{}, text("x"))
 		}
 		w.at("09:00:30").line(map[string]any{"type": "system", "subtype": "compact_boundary", "compactMetadata": map[string]any{"trigger": "auto"}})
 		w.at("09:00:40").answer("3", opus, usage{10, 20_000, 0, 0, 7}, text("y"))

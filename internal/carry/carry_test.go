@@ -18,7 +18,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/eval/samples"
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/mirror"
@@ -158,7 +157,8 @@ func TestTheNoteTellsTheSituation(t *testing.T) {
 	s.user("Make it read-only by default. Never push to main.")
 	s.tool("Bash", map[string]any{"command": "go test ./ledger"})
 	s.result("Exit code 1\nledger.go:3:1: undefined: strict", true)
-	s.agent("The test is red. Shall I take the flag back?")
+	s.agent("The test is red.")
+	s.tool("AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": "Shall I take the flag back?"}}})
 	file := s.write(t)
 	story, err := Read(t.Context(), file, file.Size)
 	if err != nil {
@@ -169,12 +169,12 @@ func TestTheNoteTellsTheSituation(t *testing.T) {
 		t.Errorf("%+v", at)
 	}
 	note := tell(t, file, "").Note
-	want := []string{at.Request, at.Question, message.StateOf(string(at.State), "", message.EN), message.ShownBy(at.Evidence.List(), message.EN)}
+	want := []string{at.Request, at.Question, message.Stands(string(at.State), "", string(at.Sign), message.EN), at.First}
 	for _, f := range at.Failing {
 		want = append(want, f.Line, f.Output)
 	}
-	for _, r := range at.Standing {
-		want = append(want, r.Text)
+	for _, w := range at.Words {
+		want = append(want, w.Text)
 	}
 	want = append(want, at.Tree.Changed...)
 	if len(want) < 8 {
@@ -205,6 +205,29 @@ func TestACompactedStory(t *testing.T) {
 	want := []string{"The parser is being made strict; scanToken is done.", "Make the parser strict.", "I go on with growBuffer."}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// What was typed while the agent worked, and stands in the queue's lines alone, is told
+// with what is left of a compaction.
+func TestWordsOfTheQueueAreTold(t *testing.T) {
+	t.Parallel()
+	s := &session{cwd: "/w"}
+	s.user("Make the parser strict.")
+	s.lines = append(s.lines, `{"type":"system","subtype":"compact_boundary","uuid":"00000000-0000-4000-8000-000000000002","parentUuid":null,"sessionId":"s1","timestamp":"2026-03-05T11:00:01.000Z","compactMetadata":{"trigger":"auto"}}`)
+	s.add("user", "The parser is being made strict.", `,"isCompactSummary":true`)
+	s.tool("Bash", map[string]any{"command": "ls"})
+	s.result("a.go", false)
+	n := len(s.lines) // the lines of the queue are none of the chain
+	s.agent("Fine, and the lexer.")
+	s.lines = slices.Insert(s.lines, n, `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-03-05T11:00:03.500Z","content":"And the lexer!"}`,
+		`{"type":"queue-operation","operation":"remove","timestamp":"2026-03-05T11:00:04.500Z"}`)
+	var all strings.Builder
+	for _, l := range tell(t, s.write(t), "").Lines {
+		all.WriteString(l.Text + "\n")
+	}
+	if got := all.String(); strings.Count(got, "And the lexer!") != 1 || strings.Index(got, "And the lexer!") > strings.Index(got, "Fine, and the lexer.") {
+		t.Errorf("%s", got)
 	}
 }
 
@@ -246,6 +269,10 @@ func TestLastWholeTurn(t *testing.T) {
 			s.add("user", "The parser is strict.", `,"isCompactSummary":true`)
 		}, more: func(s *session) { s.agent("I look."); s.tool("Bash", ls) }, open: "And the scanner?", messages: 1},
 		"the host says that the turn is over": {more: func(s *session) { hangs(s); system(s, "turn_duration") }},
+		"a plan that was approved":            {more: func(s *session) { s.add("user", "Do this: the lexer.", `,"planContent":"the lexer"`) }, open: "Do this: the lexer.", messages: 1},
+		"words that wait in the queue": {whole: func(s *session) { s.agent("That is all.") }, more: func(s *session) {
+			s.lines = append(s.lines, `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-03-05T11:00:09.000Z","content":"And the lexer?"}`)
+		}, open: "And the lexer?", messages: 1},
 	} {
 		s := &session{cwd: "/w"}
 		s.user("Make the parser strict.")
@@ -343,8 +370,7 @@ func TestWrittenSessionsAreRead(t *testing.T) {
 			}
 			var got []Line
 			err = transcript.AllEvents(t.Context(), made.Path, func(e *transcript.Event) {
-				said, _ := extract.Request(e.Text())
-				if e.Kind == transcript.UserSaid && said != extract.NotSaid || e.Kind == transcript.AgentSaid {
+				if e.Kind == transcript.UserSaid || e.Kind == transcript.AgentSaid {
 					got = append(got, Line{User: e.Kind == transcript.UserSaid, Text: e.Text()})
 				}
 			})

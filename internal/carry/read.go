@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -63,7 +62,7 @@ type Turns struct {
 // only. What a compaction left is whole, too, though the turn goes on behind it.
 func LastWhole(ctx context.Context, file transcript.File) (Turns, error) {
 	var t Turns
-	over, running, asked := true, map[transcript.CallID]bool{}, ""
+	over, running, asked, read := true, map[transcript.CallID]bool{}, "", int64(0)
 	err := events(ctx, file, file.Size, func(e *transcript.Event) {
 		switch e.Kind {
 		case transcript.UserSaid:
@@ -71,12 +70,12 @@ func LastWhole(ctx context.Context, file transcript.File) (Turns, error) {
 			if !said {
 				return
 			}
-			if e.How == transcript.Typed || over && e.How == transcript.Queued {
+			if begins(e) && (over || e.How != transcript.Queued) {
 				clear(running)
-				t.End, t.Messages, asked = e.Off, 0, text
+				t.End, t.Messages, asked = max(e.Off, read), 0, text
 			}
 			t.Messages++
-			over = over && e.How != transcript.Typed && e.How != transcript.Queued
+			over = over && !begins(e)
 		case transcript.AgentSaid:
 			if !e.Failed {
 				t.Messages++
@@ -94,6 +93,7 @@ func LastWhole(ctx context.Context, file transcript.File) (Turns, error) {
 			delete(running, e.ID)
 			over = false
 		}
+		read = e.End // words from the queue have no line of their own
 	})
 	if over {
 		return Turns{End: file.Size}, err
@@ -108,7 +108,7 @@ func events(ctx context.Context, file transcript.File, end int64, fn func(*trans
 		return err
 	}
 	defer f.Close()
-	_, err = transcript.Events(ctx, io.NewSectionReader(f, 0, end), 0, file.Host, transcript.Want{Ends: true}, fn)
+	_, err = transcript.Events(ctx, io.NewSectionReader(f, 0, end), 0, file.Host, transcript.Want{}, fn)
 	return err
 }
 
@@ -174,7 +174,7 @@ func (s *Story) add(e *transcript.Event, ran map[transcript.CallID]int) {
 		if p.text, said = saidIn(e); !said {
 			return
 		}
-		p.user, p.begins = true, e.How == transcript.Typed || e.How == transcript.Queued
+		p.user, p.begins = true, begins(e)
 	case transcript.Summarised, transcript.Compacted:
 		p.user, p.summary, p.text = true, true, e.Text()
 		s.summary = s.summary || strings.TrimSpace(p.text) != ""
@@ -203,12 +203,16 @@ func (s *Story) add(e *transcript.Event, ran map[transcript.CallID]int) {
 	}
 }
 
+// begins reports words of the user's that may begin a turn.
+func begins(e *transcript.Event) bool {
+	return e.How == transcript.Typed || e.How == transcript.Queued || e.How == transcript.Approved
+}
+
 // saidIn is what a user said, without what hosts wrap around it; false for what is no
 // word to the agent, such as a command of the host's.
 func saidIn(e *transcript.Event) (string, bool) {
 	text := e.Text()
-	said, _ := extract.Request(text)
-	return extract.OwnText(text), said != extract.NotSaid && e.How != transcript.WithCompact
+	return text, text != "" && e.How != transcript.WithCompact
 }
 
 // told is what a tool was asked for, on one line.

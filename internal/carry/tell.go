@@ -250,7 +250,7 @@ func (s *Story) note(said string, secrets bool, o Options) string {
 		}
 	}
 	states := extract.Stated(said + strings.Join(parts, "\n"))
-	if names := s.record.Lacking(states, handover.Lost, message.ContinueNames, namesRoom, o.Lang); names != "" {
+	if names := s.record.Lacking(states, message.ContinueNames, namesRoom, o.Lang); names != "" {
 		parts = append(parts, names)
 	}
 	return compact.PacketOpen + ` id="` + h.ID + "\">\n" + strings.Join(append(parts, last...), "\n\n") + "\n" + compact.PacketClose

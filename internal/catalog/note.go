@@ -25,7 +25,7 @@ func NewCloneNote(source, cwd string, l message.Lang) CloneNote {
 // Note is its text.
 func (n CloneNote) Note(states func(name string) bool) string {
 	text := "<overtone-clone>\n" + message.CloneNote.Format(n.lang, n.source)
-	if names := n.Lacking(states, handover.Lost, message.CloneNames, noteNames, n.lang); names != "" {
+	if names := n.Lacking(states, message.CloneNames, noteNames, n.lang); names != "" {
 		text += "\n\n" + names
 	}
 	return text + "\n</overtone-clone>"

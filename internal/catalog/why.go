@@ -76,18 +76,19 @@ func claims(section, text string) []*claim {
 	var out []*claim
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if section == "header" || section == "recall" || line == "" || strings.HasPrefix(line, "## ") {
+		more := section == "words" && !strings.Contains(line, "“") // how many others there are
+		if section == "header" || section == "recall" || line == "" || more || strings.HasPrefix(line, "## ") {
 			out = append(out, &claim{line: line, frame: true})
 			continue
 		}
 		c := &claim{line: line}
 		order := tool
 		switch section {
-		case "request", "rules":
+		case "words":
 			order = user
-		case "state", "decisions":
+		case "state":
 			order = agent
-			c.last = section == "state" && len(quotesIn(line)) == 0
+			c.last = len(quotesIn(line)) == 0
 		case "directive":
 			order, c.last = agent, true
 		case "names":

@@ -16,6 +16,8 @@ import (
 func TestWhy(t *testing.T) {
 	t.Parallel()
 	lines := []string{
+		`{"type":"user","uuid":"u0","sessionId":"s1","cwd":"/w","timestamp":"2026-03-01T10:59:00.000Z","message":{"role":"user","content":"` + strings.Repeat("It is slow. ", 300) + `"}}`,
+		`{"type":"assistant","uuid":"a0","timestamp":"2026-03-01T10:59:30.000Z","message":{"role":"assistant","content":[{"type":"text","text":"Which part of it?"}]}}`,
 		`{"type":"user","uuid":"u1","sessionId":"s1","cwd":"/w","timestamp":"2026-03-01T11:00:00.000Z","message":{"role":"user","content":"Please speed up the parser. Never push to main."}}`,
 		`{"type":"assistant","uuid":"a1","timestamp":"2026-03-01T11:00:01.000Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/w/parse.go","old_string":"a","new_string":"func growBuffer() {}"}}]}}`,
 		`{"type":"user","uuid":"r1","timestamp":"2026-03-01T11:00:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}`,
@@ -57,12 +59,13 @@ func TestWhy(t *testing.T) {
 		t.Errorf("the lines are not the hand-over:\n%s", strings.Join(text, "\n"))
 	}
 	for head, want := range map[string]string{
-		"- the latest request: ":    "user u1",
-		"- to be kept to: ":         "user u1",
-		"- failed: `go test":        "call a2 result r2",
-		"- you said last: ":         "agent a3",
-		"- edited: ":                "call a1",
-		"**Your question to the us": "agent a3",
+		"- “Please speed":         "user u1 agent a0",
+		"- “It is slow":           "user u0",
+		"- under way (":           "agent a3",
+		"- failed: `go test":      "call a2 result r2",
+		"- you said last: ":       "agent a3",
+		"- edited: ":              "call a1",
+		"**The work is under way": "agent a3",
 	} {
 		told := ""
 		for line, e := range found {
@@ -75,8 +78,14 @@ func TestWhy(t *testing.T) {
 		}
 	}
 	// What nobody has said finds nothing.
-	s.Parts[1].Text += "\n- the latest request: “Delete it all.”"
-	if _, found = why(); found["- the latest request: “Delete it all.”"] != "nothing" {
+	s.Parts[1].Text += "\n- “Delete it all.”\n- 7 more of them: `overtone recall \"words\" --session s1`"
+	_, found = why()
+	if found["- “Delete it all.”"] != "nothing" {
 		t.Errorf("made up: %v", found)
+	}
+	for line, e := range found {
+		if e == "nothing" && line != "- “Delete it all.”" {
+			t.Errorf("nothing shows %q", line)
+		}
 	}
 }

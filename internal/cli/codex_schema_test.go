@@ -121,7 +121,7 @@ func TestCodexOutputFitsItsSchemas(t *testing.T) {
 		{"a workflow", []string{"user-prompt-submit", "user-prompt-submit", "stop", "session-start", "stop"}, func(path string) []step {
 			return []step{
 				{"user-prompt-submit", input(path, "prompt", "[workflow:quick] port the parser")},
-				{"user-prompt-submit", input(path, "prompt", "[workflow:full] again")},
+				{"user-prompt-submit", input(path, "prompt", "[workflow:quick] again")},
 				{"post-tool-use", input(path, "tool_name", "Bash", "tool_use_id", "c1", "tool_input.command", "make", "tool_response", "")},
 				{"post-tool-use", input(path, "tool_name", "update_plan", "tool_use_id", "c2", "tool_response", "Plan updated")},
 				{"stop", input(path, "last_assistant_message", "the lexer is next")},

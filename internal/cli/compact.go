@@ -112,10 +112,13 @@ func (a *app) tongue(cfg config.Config) catalog.Tongue {
 	}
 }
 
+// situationSchema is the schema of what holds a [compact.Situation].
+const situationSchema = 2
+
 func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []catalog.Reason) error {
 	if a.JSON {
 		claims := slices.DeleteFunc(slices.Clone(reasons), func(r catalog.Reason) bool { return r.Evidence == nil })
-		return a.PrintObject("session", file.ID, "compaction", s.N, "compactions", s.Total, "summaryCharacters", message.Units(s.Summary),
+		return a.PrintSchema(situationSchema, "session", file.ID, "compaction", s.N, "compactions", s.Total, "summaryCharacters", message.Units(s.Summary),
 			"characters", message.Units(s.Text), "summaryStates", terminal.List(s.States), "summaryLacks", terminal.List(s.Lacks), "summaryLacksMore", s.More, "situation", s.Situation, "text", s.Text, "why", terminal.List(claims))
 	}
 	switch {
@@ -190,7 +193,7 @@ func (a *app) printDecision(in catalog.View) error {
 		if in.Receipt != nil {
 			packet = new(in.Receipt.String())
 		}
-		return a.PrintObject("mode", in.Input.Settings.Mode, "tier", d.Tier, "percentRemaining", d.PercentRemaining,
+		return a.PrintSchema(situationSchema, "mode", in.Input.Settings.Mode, "tier", d.Tier, "percentRemaining", d.PercentRemaining,
 			"used", in.Input.Usage.Used, "window", in.Input.Usage.Window,
 			"signals", terminal.List(d.Signals), "allowed", terminal.List(d.Allowed), "met", terminal.List(d.Met),
 			"verdict", d.Verdict, "cause", d.Cause, "reason", d.Reason.In(a.Lang), "lastPacket", packet, "cache", a.cacheState(m),
@@ -200,7 +203,7 @@ func (a *app) printDecision(in catalog.View) error {
 	a.Prose(a.Stdout, a.priceLine(m))
 	if s := in.Situation; s != nil {
 		a.Prose(a.Stdout, message.ExplainCompacted.Format(a.Lang, len(m.Points), len(m.Compactions)))
-		a.Prose(a.Stdout, message.ExplainState.Format(a.Lang, message.Stands(string(s.State), s.Question, s.Evidence.List(), a.Lang)))
+		a.Prose(a.Stdout, message.ExplainState.Format(a.Lang, message.Stands(string(s.State), s.Question, string(s.Sign), a.Lang)))
 		if s.Request != "" {
 			a.Prose(a.Stdout, message.ExplainRequest.Format(a.Lang, s.Request))
 		}

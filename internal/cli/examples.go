@@ -36,6 +36,7 @@ func addExamples(root *cobra.Command) {
 		"workflow trust":   {"overtone workflow trust release", "overtone workflow trust release --revoke"},
 		"workflow run":     {"overtone workflow run TEST"},
 		"workflow cancel":  {"overtone workflow cancel"},
+		"workflow resume":  {"overtone workflow resume"},
 		"route":            {"overtone route check answer.txt"},
 		"compact":          {"overtone compact explain"},
 		"compact explain":  {"overtone compact explain --session ID", "overtone compact explain --session ID --json"},

@@ -26,7 +26,7 @@ func TestWorkflowGuide(t *testing.T) {
 		}
 	}
 	commands, err := filepath.Glob("../../plugin/commands/*.md")
-	if err != nil || len(commands) != 28 || strings.Count(page, "| `/overtone:") != len(commands) {
+	if err != nil || len(commands) != 29 || strings.Count(page, "| `/overtone:") != len(commands) {
 		t.Errorf("%d commands, %d in the guide, %v", len(commands), strings.Count(page, "| `/overtone:"), err)
 	}
 	home, project := t.TempDir(), t.TempDir()

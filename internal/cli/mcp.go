@@ -189,7 +189,7 @@ func (a *app) mcpStatus(ctx context.Context, args json.RawMessage) (string, erro
 	if file.Path != "" {
 		if now, err := catalog.NewSurvey(ctx, file, 0, catalog.Speaks(a.Lang)); err == nil && now.Situation.Request != "" {
 			at := now.Situation
-			lines = append(lines, message.ExplainState.Format(a.Lang, message.Stands(string(at.State), at.Question, at.Evidence.List(), a.Lang)), message.ExplainRequest.Format(a.Lang, at.Request))
+			lines = append(lines, message.ExplainState.Format(a.Lang, message.Stands(string(at.State), at.Question, string(at.Sign), a.Lang)), message.ExplainRequest.Format(a.Lang, at.Request))
 		}
 	}
 	lines = append(lines, message.MCPCompactions.Format(a.Lang, m.Compactions))

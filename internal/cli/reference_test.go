@@ -99,8 +99,12 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 			t.Errorf("%s does not mention overtone %s", referenceFile, command)
 			return
 		}
-		if out.Get("schema").Int() != 1 {
-			t.Errorf("overtone %s: no schema", command)
+		want := int64(1)
+		if command == "compact explain" || command == "compact packet" {
+			want = 2
+		}
+		if got := out.Get("schema").Int(); got != want {
+			t.Errorf("overtone %s: schema %d, want %d", command, got, want)
 		}
 		leaves(out, "", func(path string) {
 			known := slices.ContainsFunc(list, func(k string) bool {
@@ -145,9 +149,13 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 	check("workflow start", run("", "workflow", "start", "quick", "--session", "s2"))
 	check("workflow skip", run("", "workflow", "skip", "DOCS", "--session", "s2"))
 	check("workflow restart", run("", "workflow", "restart", "DEV", "--session", "s2"))
+	check("workflow resume", run("", "workflow", "resume", "--session", "s2"))
 	check("workflow cancel", run("", "workflow", "cancel", "--session", "s2"))
 	check("route check", run(`<!-- PIPELINE_ROUTE: {"verdict":"FAIL","route":"NOWHERE","hint":"x"} -->`, "route", "check", "--stage", "REVIEW"))
 	check("compact explain", run("", "compact", "explain", "--session", "demo"))
+	check("compact explain", run("", "compact", "explain", "--session", sessions[0]))
+	check("compact packet", run("", "compact", "packet", "--session", sessions[0]))
+	check("compact packet", run("", "compact", "packet", "--session", sessions[0], "--why"))
 	check("compact check", run("", "compact", "check", "--session", "demo"))
 	check("cleanup", run("", "cleanup"))
 	check("doctor", run("", "doctor"))

@@ -121,6 +121,7 @@ func TestEveryCommandOnATerminal(t *testing.T) {
 		{"workflow status", "--session t1"},
 		{"workflow skip", "DOCS --session t1"},
 		{"workflow restart", "DEV --session t1"},
+		{"workflow resume", "--session t1"},
 		{"workflow run", "DEV --session t1"},
 		{"workflow cancel", "--session t1"},
 		{"workflow check", "quick"},

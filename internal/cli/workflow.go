@@ -53,7 +53,7 @@ func (a *app) workflowCmd() *cobra.Command {
 	}
 	cancel.Flags().StringVar(&reason, "reason", "", message.HelpReason.In(a.Lang))
 	cmd.AddCommand(
-		cancel,
+		cancel, a.workflowResume(&id),
 		a.step("skip STAGE", message.HelpWorkflowSkip, cobra.ExactArgs(1), &id, func(args []string) workflow.Event {
 			return workflow.Skip{Stage: args[0], At: a.Now()}
 		}),
@@ -227,6 +227,33 @@ func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id
 			}
 		}
 		return a.apply(s, ev(args), true, false)
+	})
+}
+
+// workflowResume lets a workflow that rests go on.
+func (a *app) workflowResume(id *string) *cobra.Command {
+	return a.command("resume", message.HelpWorkflowResume, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+		sess, err := a.finder().Known(*id, false)
+		if err != nil {
+			return err
+		}
+		s, err := session.State(sess)
+		switch {
+		case err != nil:
+			return err
+		case s == nil || !s.Active:
+			return message.WithHint(message.Fail(message.NothingRuns, sess.ID()), message.HintStart)
+		}
+		o := a.changes()
+		o.Now = a.Now()
+		if err := session.Update(sess, o, (*session.Tx).Resume); err != nil {
+			return err
+		}
+		if a.JSON {
+			return a.PrintJSON(workflow.StatusOf(s))
+		}
+		a.Say(message.Resumed, s.WorkflowType, workflow.NextStep(s, a.Lang))
+		return nil
 	})
 }
 

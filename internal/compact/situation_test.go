@@ -1,14 +1,17 @@
 package compact
 
 import (
-	"encoding/json"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
-// working is a turn of a plan with an open step.
+// working is a turn of a plan with an open step, which has ended.
 func working(asked string, said string) []host.Event {
 	return []host.Event{
 		host.TurnStarted{ID: "1"},
@@ -20,121 +23,104 @@ func working(asked string, said string) []host.Event {
 	}
 }
 
-func TestOpenWork(t *testing.T) {
+// Every state with what shows it: who or what was last decides, and no text is read.
+func TestStateOfWords(t *testing.T) {
 	t.Parallel()
-	const asked = "Please port the parser and the printer."
+	proposed := func(w Words) Words {
+		w.Proposed = true
+		return w
+	}
 	for name, c := range map[string]struct {
-		events []host.Event
-		want   string
-	}{
-		"a step is open":                   {nil, "printer"},
-		"a compaction changes nothing":     {[]host.Event{host.TurnStarted{ID: "2"}, host.Compacted{ID: "2", After: -1}}, "printer"},
-		"the request is told again":        {[]host.Event{host.UserMessage{Text: asked}}, "printer"},
-		"all steps are done":               {[]host.Event{host.PlanWritten{Steps: []host.Step{{Text: "parser", Status: host.Completed}, {Text: "printer", Status: host.Completed}}}}, "stage"},
-		"interrupted":                      {[]host.Event{host.TurnEnded{Interrupted: true}}, ""},
-		"a stop that is told again":        {[]host.Event{host.UserMessage{Text: "stop here"}, host.UserMessage{Text: "continue"}, host.UserMessage{Text: "stop here"}}, ""},
-		"a proposal":                       {[]host.Event{host.Proposed{}}, ""},
-		"a turn that did nothing":          {[]host.Event{host.TurnStarted{ID: "2"}, host.UserMessage{Text: "continue"}, host.AgentMessage{Text: "Fine."}, host.TurnEnded{}}, ""},
-		"another request leaves the stage": {[]host.Event{host.UserMessage{Text: "Please bump the version."}}, "stage"},
-		"a packet is no word of the user's": {[]host.Event{
-			host.TurnStarted{ID: "2"}, host.UserMessage{Text: "x", Ours: true}, host.FileChanged{File: "b.go"}, host.AgentMessage{Text: "More of it."}, host.TurnEnded{},
-		}, "printer"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var th Thread
-			for _, e := range append(working(asked, "The parser is ported."), c.events...) {
-				th = th.Apply(e, auto())
-			}
-			if got := th.OpenWork("stage"); got != c.want {
-				t.Errorf("OpenWork = %q, want %q: %+v", got, c.want, th.Words.Evidence.List())
-			}
-		})
-	}
-	// What the agent has asked stays asked when the request is told again.
-	var th Thread
-	for _, e := range append(working(asked, "Shall I go on?"), host.UserMessage{Text: asked}) {
-		th = th.Apply(e, auto())
-	}
-	if got := th.OpenWork(""); got != "" {
-		t.Errorf("OpenWork = %q over an open question", got)
-	}
-}
-
-// No list of words has all by which people stop an agent. One that only writes its plan
-// again behind them, or puts a step back, is no proof that the step is still wanted.
-func TestPlanWrittenAgain(t *testing.T) {
-	t.Parallel()
-	steps := func(second host.Status) host.Event {
-		return host.PlanWritten{Steps: []host.Step{{Text: "parser", Status: host.Completed}, {Text: "printer", Status: second}, {Text: "lexer"}}}
-	}
-	for _, said := range []string{
-		"actually scrap this", "I changed my mind, drop it", "let's pick this up after lunch", "before you continue, show me the diff", "once I approve you can continue", "I'll continue from here", "just the plan please, no code",
-		"kannst du bitte aufhören", "on laisse tomber", "déjame revisarlo yo primero", "pera aí, deixa eu ver", "lascia perdere", "отставить", "давай пока остановимся", "ちょっと待った", "잠깐만요", "先擱著吧", "等會再說", "bırak şimdilik", "zostaw to na razie", "tạm dừng lại", "रुको", "توقف الآن",
-	} {
-		for status, want := range map[host.Status]string{host.InProgress: "", host.Pending: "", host.Completed: "lexer"} {
-			th := Thread{}
-			for _, e := range []host.Event{
-				host.TurnStarted{ID: "1"},
-				host.UserMessage{Text: "Please port all of it."},
-				steps(host.InProgress),
-				host.FileChanged{File: "a.go"},
-				host.AgentMessage{Text: "The parser is ported."},
-				host.TurnEnded{},
-				host.TurnStarted{ID: "2"},
-				host.UserMessage{Text: said},
-				steps(status),
-				host.ToolActivity{},
-				host.AgentMessage{Text: "Noted."},
-				host.TurnEnded{},
-			} {
-				th = th.Apply(e, auto())
-			}
-			if got := th.OpenWork(""); got != want {
-				t.Errorf("%q, then %s: OpenWork = %q, want %q", said, status, got, want)
-			}
-		}
-	}
-}
-
-// The state follows from the evidence, and what decides it is told first.
-func TestStateHasItsEvidence(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		e     Evidence
+		words Words
 		state State
-		by    string
+		sign  Sign
 	}{
-		{0, StateUnknown, ""},
-		{ToldToStop, StateStopped, "told-to-stop"},
-		{AtWork, StateWorking, "at-work"},
-		{AtWork | ToldToStop, StateWorking, "at-work"}, // it goes on, whatever was said before
-		{AtWork | Interrupted | ToldToStop, StateStopped, "interrupted"},
-		{AtWork | ToolAsks, StateAsked, "tool-asks"},
-		{AgentLast | Proposes, StateAsked, "proposes"},
-		{UserLast, StateCalled, "user-last"},
-		{UserLast | ToldToStop, StateStopped, "told-to-stop"},
-		{AgentLast, StateUnknown, ""},
-		{AgentLast | OpenStep | Planned, StateUnknown, ""},
-		{AgentLast | Asks | ToldToStop | SaysDone, StateAsked, "asks"},
-		{AgentLast | ToldToStop | SaysDone, StateStopped, "told-to-stop"},
-		{AgentLast | SaysDone | Yields, StateFinished, "says-done"},
-		{AgentLast | PlanDone, StateFinished, "plan-done"},
-		{AgentLast | SaysDone | OpenStep, StateUnknown, ""},
-		{AgentLast | Yields | Announces, StateAsked, "yields"},
-		{AgentLast | Announces | Wonders, StateWorking, "announces"},
-		{AgentLast | Wonders, StateFinished, "wonders"},
+		"nothing is known":                      {Words{}, StateUnknown, SignNothing},
+		"words of older versions":               {Words{Heard: []Word{{Text: "go"}}, Count: 3}, StateUnknown, SignNothing},
+		"the user's words are last":             {talk("go"), StateCalled, SignUser},
+		"words typed in mid-turn":               {talk("go", "works", "use tabs"), StateCalled, SignUser},
+		"words behind the end of the turn":      {talk("go", "a: Fine.", "ends", "and this"), StateCalled, SignUser},
+		"a tool is last":                        {talk("go", "works"), StateUnderWay, SignTool},
+		"a tool after queued words":             {talk("go", "works", "use tabs", "works"), StateUnderWay, SignTool},
+		"the agent's unfinished words are last": {talk("go", "works", "a: Now the lexer."), StateUnderWay, SignAgent},
+		"also where they ask something":         {talk("go", "works", "a: Shall I go on?"), StateUnderWay, SignAgent},
+		"the turn has ended":                    {talk("go", "works", "a: Now the lexer.", "ends"), StateTurnOver, SignEnd},
+		"it has ended without a word":           {talk("go", "works", "ends"), StateTurnOver, SignEnd},
+		"a turn after one that has ended":       {talk("go", "a: Fine.", "ends", "more", "works"), StateUnderWay, SignTool},
+		"work after the end":                    {talk("go", "a: Fine.", "ends", "works"), StateUnderWay, SignTool},
+		"interrupted":                           {talk("go", "works", "esc"), StateInterrupted, SignInterrupted},
+		"interrupted, and its end is told":      {talk("go", "works", "esc", "ends"), StateInterrupted, SignInterrupted},
+		"interrupted, then words":               {talk("go", "works", "esc", "what is left?"), StateCalled, SignUser},
+		"interrupted, words, work":              {talk("go", "works", "esc", "what is left?", "works"), StateUnderWay, SignTool},
+		"a tool asks":                           {talk("go", "q: Which one?"), StateAsked, SignQuestion},
+		"a tool asks beside other work":         {talk("go", "q: Which one?", "works"), StateAsked, SignQuestion},
+		"a tool asks, and the turn ends":        {talk("go", "q: Which one?", "ends"), StateAsked, SignQuestion},
+		"a tool's question is answered":         {talk("go", "q: Which one?", "! the second"), StateUnderWay, SignTool},
+		"words instead of an answer":            {talk("go", "q: Which one?", "neither"), StateCalled, SignUser},
+		"a plan is proposed":                    {proposed(talk("go", "a: Here it is.", "ends")), StateAsked, SignProposal},
+		"a plan is proposed, then words":        {proposed(talk("go", "a: Here it is.", "ends")).Hear("no", Typed, noon), StateCalled, SignUser},
+		"a plan is proposed, then work":         {proposed(talk("go", "a: Here it is.", "ends")).Worked(), StateUnderWay, SignTool},
+		"a refusal is no end":                   {talk("go", "works").Hear("not that file", WithRefusal, noon), StateUnderWay, SignTool},
+		"an approved plan":                      {talk("go", "a: Here it is.", "ends").Hear("# The plan", AsPlan, noon), StateCalled, SignUser},
 	} {
-		state, by := c.e.Decides()
-		if state != c.state || (by != 0) != (c.by != "") || by != 0 && c.e.List()[0] != c.by {
-			t.Errorf("%v: %s by %v, want %s by %q", c.e.List(), state, by.List(), c.state, c.by)
+		if state, sign := c.words.State(false); state != c.state || sign != c.sign {
+			t.Errorf("%s: %s by %s, want %s by %s", name, state, sign, c.state, c.sign)
 		}
-		var back Evidence
-		data, err := json.Marshal(c.e)
-		if err != nil || json.Unmarshal(data, &back) != nil || back != c.e {
-			t.Errorf("%s is read as %v", data, back.List())
+		// Who asks for a compaction stands between two turns, whatever the file says.
+		if state, sign := c.words.State(true); state != StateTurnOver || sign != SignManual {
+			t.Errorf("%s, compacted by hand: %s by %s", name, state, sign)
 		}
 	}
+	for state, c := range map[State]struct{ waits, refuses bool }{
+		StateUnknown: {}, StateUnderWay: {}, StateCalled: {}, StateTurnOver: {waits: true}, StateAsked: {true, true}, StateInterrupted: {true, true},
+	} {
+		if state.Waits() != c.waits || state.Refuses() != c.refuses {
+			t.Errorf("%s waits %v, refuses %v", state, state.Waits(), state.Refuses())
+		}
+	}
+}
+
+// The same events with any texts give the same state.
+func TestNoTextDecidesTheState(t *testing.T) {
+	t.Parallel()
+	said := []string{
+		"stop, do nothing more", "STOP", "wait for my go", "no", "continue", "先停一下，不要再改了", "それで終わり", "That is all, thanks.", "Shall I go on?", "All tasks are done.", "I wait for your approval.",
+		"<proposed_plan>\n- one\n</proposed_plan>", "Next I will port the lexer.", "[Request interrupted by user]", "Error: it failed", "2",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var loud, plain Thread
+		for range rapid.IntRange(1, 12).Draw(t, "events") {
+			text := rapid.SampledFrom(said).Draw(t, "text")
+			id := rapid.SampledFrom([]string{"1", "2", "3"}).Draw(t, "turn")
+			var a, b host.Event
+			switch rapid.IntRange(0, 7).Draw(t, "event") {
+			case 0:
+				a, b = host.TurnStarted{ID: id}, host.TurnStarted{ID: id}
+			case 1:
+				// A message that is told twice is one, in both.
+				a, b = host.UserMessage{Text: text}, host.UserMessage{Text: "Please port it, number " + strconv.Itoa(slices.Index(said, text))}
+			case 2:
+				a, b = host.AgentMessage{Text: text}, host.AgentMessage{Text: "It is ported."}
+			case 3:
+				a, b = host.ToolActivity{}, host.ToolActivity{}
+			case 4:
+				interrupted := rapid.Bool().Draw(t, "interrupted")
+				a, b = host.TurnEnded{Interrupted: interrupted}, host.TurnEnded{Interrupted: interrupted}
+			case 5:
+				a, b = host.Proposed{}, host.Proposed{}
+			case 6:
+				a, b = host.FileChanged{File: "a.go"}, host.FileChanged{File: "a.go"}
+			case 7:
+				a, b = host.Compacted{After: -1}, host.Compacted{After: -1}
+			}
+			loud, plain = loud.Apply(a, auto()), plain.Apply(b, auto())
+			got, by := loud.Words.State(false)
+			want, sign := plain.Words.State(false)
+			if got != want || by != sign {
+				t.Fatalf("%T with %q: %s by %s, with other words %s by %s", a, text, got, by, want, sign)
+			}
+		}
+	})
 }
 
 // A thread tells its situation from what it was told, without a look at any file.
@@ -145,34 +131,76 @@ func TestThreadTellsItsSituation(t *testing.T) {
 		events []host.Event
 		want   State
 	}{
-		"nothing was said":             {nil, StateUnknown},
-		"nobody has answered":          {[]host.Event{ask}, StateCalled},
-		"a tool is at work":            {[]host.Event{ask, host.ToolActivity{}}, StateWorking},
-		"it has asked":                 {[]host.Event{ask, host.ToolActivity{}, host.AgentMessage{Text: "It is ported. Shall I push it?"}}, StateAsked},
-		"it is done":                   {[]host.Event{ask, host.ToolActivity{}, host.AgentMessage{Text: "The parser is implemented."}}, StateFinished},
-		"it is done, and told the app": {[]host.Event{ask, host.ToolActivity{}, host.AgentMessage{Text: "Ported the parser, added validation.\n\n::git-commit{cwd=\"/w\"}\n::git-push{branch=\"did-you?\"}"}}, StateFinished},
-		"interrupted":                  {[]host.Event{ask, host.ToolActivity{}, host.TurnEnded{Interrupted: true}}, StateStopped},
-		"told to stop":                 {[]host.Event{ask, host.AgentMessage{Text: "Half of it."}, host.UserMessage{Text: "Stop here."}}, StateStopped},
-		"a question was asked":         {[]host.Event{ask, host.UserMessage{Text: "What does it read?"}, host.AgentMessage{Text: "It reads rows."}}, StateFinished},
+		"nothing was said":            {nil, StateUnknown},
+		"nobody has answered":         {[]host.Event{ask}, StateCalled},
+		"a tool is at work":           {[]host.Event{ask, host.ToolActivity{}}, StateUnderWay},
+		"it has said something":       {[]host.Event{ask, host.ToolActivity{}, host.AgentMessage{Text: "It is ported. Shall I push it?"}}, StateUnderWay},
+		"its turn is over":            {working(ask.Text, "It is ported. Shall I push it?"), StateTurnOver},
+		"a compaction changes no one": {append(working(ask.Text, "It is ported."), host.Compacted{ID: "2", After: -1}), StateTurnOver},
+		"interrupted":                 {[]host.Event{ask, host.ToolActivity{}, host.TurnEnded{Interrupted: true}}, StateInterrupted},
+		"interrupted, then asked":     {[]host.Event{ask, host.ToolActivity{}, host.TurnEnded{Interrupted: true}, host.UserMessage{Text: "What is left?"}}, StateCalled},
+		"told to stop":                {[]host.Event{ask, host.AgentMessage{Text: "Half of it."}, host.UserMessage{Text: "Stop here."}}, StateCalled},
+		"it proposes a plan":          {append(working(ask.Text, "Here is the plan."), host.Proposed{}), StateAsked},
+		"the request is told again":   {[]host.Event{host.TurnStarted{ID: "1"}, ask, host.ToolActivity{}, ask}, StateUnderWay},
+		"the same words in a new turn": {
+			[]host.Event{host.TurnStarted{ID: "1"}, ask, host.ToolActivity{}, host.TurnEnded{}, host.TurnStarted{ID: "2"}, ask}, StateCalled,
+		},
+		"a packet is no word of the user's": {append(working(ask.Text, "It is ported."), host.TurnStarted{ID: "2"}, host.UserMessage{Text: "x", Ours: true}), StateTurnOver},
+		"work in the turn of a packet":      {append(working(ask.Text, "It is ported."), host.TurnStarted{ID: "2"}, host.UserMessage{Text: "x", Ours: true}, host.FileChanged{File: "b.go"}), StateUnderWay},
 	} {
 		if got := threadOf(c.events...).Situation(); got.State != c.want {
-			t.Errorf("%s: %s by %v, want %s", name, got.State, got.Evidence.List(), c.want)
+			t.Errorf("%s: %s by %s, want %s", name, got.State, got.Sign, c.want)
 		}
 	}
-	s := threadOf(append(working(ask.Text, "The parser is ported. Shall I go on?"), host.CommandFinished{Running: false})...).Situation("review it")
-	if s.Request != ask.Text || !slices.Equal(s.Plan, []string{"printer", "review it"}) || len(s.Standing) != 1 || s.Standing[0].Text != "Never push to main." {
+	th := threadOf(append(working(ask.Text, "The parser is ported. Shall I go on?"), command("go test ./...", "FAIL", 1), command("make lint", "bad", 2), host.UserMessage{Text: "yes"})...)
+	s := th.Situation("review it")
+	if s.Request != "yes" || s.To != "The parser is ported. Shall I go on?" || s.First != ask.Text || !slices.Equal(s.Plan, []string{"printer", "review it"}) {
 		t.Errorf("%+v", s)
+	}
+	if len(s.Failing) != 2 || s.Failing[0].Line != "make lint" {
+		t.Errorf("%+v", s.Failing)
 	}
 }
 
 // Who is asked something is not told to compact first, unless room is short.
 func TestAQuestionComesBeforeASuggestion(t *testing.T) {
 	t.Parallel()
-	th := threadOf(working("Please port the parser.", "Shall I go on?")...)
-	th.Usage = Usage{Used: 60, Window: 100}
-	for tier, want := range map[Tier]bool{early: false, ready: false, asap: true, emergency: true} {
-		if _, told := th.Tell(Decision{Verdict: DoSuggest, Tier: tier}, Settings{}); told != want {
-			t.Errorf("%s: told %v", tier, told)
+	for name, asked := range map[string]bool{"a plan is proposed": true, "its words end with a question": false} {
+		th := threadOf(working("Please port the parser.", "Shall I go on?")...)
+		if asked {
+			th = th.Apply(host.Proposed{}, auto())
 		}
+		th.Usage = Usage{Used: 60, Window: 100}
+		for tier, urgent := range map[Tier]bool{early: false, ready: false, asap: true, emergency: true} {
+			if _, told := th.Tell(Decision{Verdict: DoSuggest, Tier: tier}, Settings{}); told != (urgent || !asked) {
+				t.Errorf("%s, %s: told %v", name, tier, told)
+			}
+		}
+	}
+}
+
+// A run that nobody sits before goes on with what was asked, unless it was said to be done,
+// a tool asks, or the turn was interrupted.
+func TestUnfinished(t *testing.T) {
+	t.Parallel()
+	const asked = "Please port the parser\nand the printer."
+	const line = "Please port the parser and the printer."
+	for name, c := range map[string]struct {
+		events []host.Event
+		want   string
+	}{
+		"half of it is there":   {working(asked, "The parser is ported."), line},
+		"it asks in its words":  {working(asked, "Shall I go on?"), line},
+		"it is done":            {working(asked, "All tasks are done."), ""},
+		"it was interrupted":    {append(working(asked, "The parser is ported."), host.TurnEnded{Interrupted: true}), ""},
+		"it proposes a plan":    {append(working(asked, "Here is the plan."), host.Proposed{}), ""},
+		"nothing was asked for": {[]host.Event{host.TurnStarted{ID: "1"}, host.ToolActivity{}}, ""},
+	} {
+		if got := threadOf(c.events...).Unfinished(); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := threadOf(working("Please port "+strings.Repeat("x", 4000), "Half of it is ported.")...).Unfinished(); len(got) > maxNewest+2 || !strings.HasPrefix(got, "Please port x") {
+		t.Errorf("%d characters: %s", len(got), got)
 	}
 }

@@ -19,11 +19,8 @@ import (
 // between; its zero value is a conversation that nobody has seen yet.
 type Thread struct {
 	State state `json:"state"`
-	// First and Latest are the user's requests, Words what of all that was
-	// said still matters.
-	First  string `json:"first,omitempty"`
-	Latest string `json:"latest,omitempty"`
-	Words  Words  `json:"words,omitzero"`
+	// Words are the user's, and what happened last.
+	Words Words `json:"words,omitzero"`
 	// History holds the compactions, oldest first; Compaction is the host's
 	// name for the newest.
 	History    []Compaction `json:"history,omitempty"`
@@ -60,7 +57,9 @@ type state struct {
 	// Synthetic is set in a turn that our own packet opened. It counts like any
 	// other: that is where the work goes on, for hours where nobody types.
 	Synthetic bool `json:"synthetic,omitempty"`
-	// Worked is set once the turn ran a command or a tool.
+	// Heard is set once the turn's prompt was told, Worked once the turn ran a command or
+	// a tool.
+	Heard  bool `json:"heard,omitempty"`
 	Worked bool `json:"worked,omitempty"`
 	// Seen are the turn's signals from deeds, Spoken those from the agent's last
 	// message, which count only in a turn that worked.
@@ -118,9 +117,8 @@ const (
 	maxStages   = 20
 	maxLast     = 8000 // characters of the last message that are kept
 	maxPlans    = 16
-	maxPlan     = 100  // steps of a plan that are looked at
-	maxRequest  = 2000 // characters of a request
-	maxHistory  = 20   // the policy looks at the last few
+	maxPlan     = 100 // steps of a plan that are looked at
+	maxHistory  = 20  // the policy looks at the last few
 	maxStarted  = 16
 	maxEnded    = 32
 	maxLine     = 64 << 10 // bytes of a command that are kept while it runs
@@ -141,13 +139,13 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	case host.TurnStarted:
 		t.turnStarted(e)
 	case host.TurnEnded:
-		t.ended(e)
+		t.Words = t.Words.Ended(e.Interrupted)
 	case host.UserMessage:
 		t.asked(e)
 	case host.AgentMessage:
 		t.answered(e, set)
 	case host.Proposed:
-		t.Words.Evidence |= Proposes
+		t.Words.Proposed = true
 	case host.CommandStarted:
 		t.starts(e)
 	case host.CommandFinished:
@@ -185,17 +183,6 @@ func (t *Thread) goesOn(e host.Event) {
 	}
 }
 
-// ended takes the end of a turn.
-func (t *Thread) ended(e host.TurnEnded) {
-	t.Words.Evidence &^= Worked
-	if t.State.Worked {
-		t.Words.Evidence |= Worked
-	}
-	if e.Interrupted {
-		t.Words = t.Words.Interrupted()
-	}
-}
-
 // signals are those of the current turn.
 func (s state) signals() Signals {
 	if !s.Worked {
@@ -226,39 +213,31 @@ func (t *Thread) turnStarted(e host.TurnStarted) {
 	}
 	s := &t.State
 	s.Before = s.signals()
-	s.Seen, s.Spoken, s.Worked, s.Synthetic = 0, 0, false, false
+	s.Seen, s.Spoken, s.Heard, s.Worked, s.Synthetic = 0, 0, false, false, false
 	t.TurnID, t.Prompt, t.Turn = e.ID, e.Prompt, e.At
 }
 
-// asked takes a request. What we wrote ourselves is none, and makes the turn
-// ours: no host tells it from a user's but by its id or its mark.
+// asked takes a message of the user's, once however many observers tell of it. What we
+// wrote ourselves is none, and makes the turn ours: no host tells it from a user's but by
+// its id or its mark.
 func (t *Thread) asked(e host.UserMessage) {
 	if e.Ours || strings.Contains(e.Text, PacketOpen) {
 		t.State.Synthetic = true
 		return
 	}
-	text, _ := extract.Ends(e.Text, maxRequest)
-	// A nudge, a greeting or a command asks for nothing.
-	said, own, _ := saidIn(e.Text)
-	before, again := t.Words.Evidence, text == t.Latest
-	if said == extract.Requested {
-		t.First, t.Latest = cmp.Or(t.First, text), text
+	heard := t.Words.Hear(e.Text, Typed, e.At)
+	if t.State.Heard && heard.Newest().Text == t.Words.Newest().Text {
+		return
 	}
-	if t.Words = t.Words.Hear(e.Text); again {
-		t.Words.Evidence = before
-		t.Words = t.Words.again(own)
-	}
+	t.Words, t.State.Heard = heard, true
 }
 
 func (t *Thread) answered(e host.AgentMessage, set Settings) {
 	s := &t.State
-	if !s.Synthetic {
-		t.Words = t.Words.Answered(dropPackets(e.Text))
-	}
 	s.Spoken = NewMarks(set.Markers).In(e.Text)
 	if strings.TrimSpace(e.Text) != "" {
 		s.Slice.Last = extract.Tail(extract.Undirected(e.Text), maxLast)
-		t.Words = t.Words.Closed(dropPackets(e.Text), s.Spoken)
+		t.Words = t.Words.Said(dropPackets(e.Text))
 	}
 }
 
@@ -488,7 +467,7 @@ func (t Thread) Tell(d Decision, set Settings) (Thread, bool) {
 	if u.Known() && u.Used <= t.SuggestedAt/2 {
 		t.SuggestedAt, t.SuggestedTier = 0, ""
 	}
-	if d.Tier.urgency() < asap.urgency() && t.Situation().Evidence.Has(ToolAsks|Proposes|Asks) {
+	if state, _ := t.Words.State(false); d.Tier.urgency() < asap.urgency() && state == StateAsked {
 		return t, false
 	}
 	if d.Verdict != DoSuggest || t.SuggestedTier != "" && d.Tier.urgency() <= t.SuggestedTier.urgency() && u.Used < t.SuggestedAt+tenth {
@@ -517,7 +496,7 @@ func (t *Thread) compacted(e host.Compacted) {
 // Empty says that there is nothing yet that a packet could tell.
 func (t Thread) Empty() bool {
 	s := t.State.Slice
-	return t.First == "" && !t.State.Worked && len(s.Files)+len(s.Commits)+len(s.Steps) == 0
+	return t.Words.Count == 0 && !t.State.Worked && len(s.Files)+len(s.Commits)+len(s.Steps) == 0
 }
 
 // open are the steps that are left, the current first.
@@ -545,9 +524,6 @@ func (t *Thread) planned(e host.PlanWritten) {
 	steps := normal(e.Steps)
 	if len(steps) == 0 {
 		return
-	}
-	if advances(s.Plan.Steps, steps) {
-		t.Words = t.Words.Planned()
 	}
 	switch {
 	case e.Plan != s.Plan.ID && slices.Contains(s.Plans, e.Plan):
@@ -615,23 +591,6 @@ func unrelated(old, now []host.Step) bool {
 	before := keys(old)
 	return !slices.ContainsFunc(keys(now), func(k string) bool { return slices.Contains(before, k) })
 }
-
-// advances reports whether a plan has a step that is new, or further on than before. One
-// that is only written again, or put back, shows nothing of what its user wants by now.
-func advances(old, now []host.Step) bool {
-	far := map[string]int{}
-	for i, k := range keys(old) {
-		far[k] = 1 + slices.Index(progress[:], old[i].Status)
-	}
-	for i, k := range keys(now) {
-		if 1+slices.Index(progress[:], now[i].Status) > far[k] {
-			return true
-		}
-	}
-	return false
-}
-
-var progress = [...]host.Status{host.Pending, host.InProgress, host.Completed}
 
 // completed lists the steps that were open before and are completed now. A step
 // that was reworded while it was ticked off is known by its place, if its old

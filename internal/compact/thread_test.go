@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -418,14 +417,15 @@ func TestTasksOneAtATime(t *testing.T) {
 	}
 }
 
-// Requests are redacted and cut, and our own words are none.
+// Messages are redacted and cut, and our own words are none.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	key := "ghp_" + "abcdefghij0123456789abcdefghij012345"
-	s := run(auto(), host.UserMessage{Text: "first " + key}, host.UserMessage{Text: " \n"}, host.UserMessage{Text: strings.Repeat("x", maxRequest-5) + " " + key},
+	s := run(auto(), host.UserMessage{Text: "first " + key}, host.UserMessage{Text: " \n"}, host.UserMessage{Text: strings.Repeat("x", maxNewest-5) + " " + key},
 		host.UserMessage{Text: PacketOpen + " id=\"x\">never\n" + PacketClose}, host.UserMessage{Text: "ours", Ours: true})
-	if strings.Contains(s.First+s.Latest, "abcdefghij") || !strings.HasPrefix(s.First, "first ") || !strings.HasPrefix(s.Latest, "xxx") || utf8.RuneCountInString(s.Latest) > maxRequest {
-		t.Errorf("first %.40q, latest of %d bytes ending in %q", s.First, len(s.Latest), message.End(s.Latest, 20))
+	first, latest := s.Words.First.Text, s.Words.Newest().Text
+	if strings.Contains(first+latest, "abcdefghij") || !strings.HasPrefix(first, "first ") || !strings.HasPrefix(latest, "xxx") || len(latest) > maxNewest+2 || s.Words.Count != 2 {
+		t.Errorf("first %.40q, latest of %d bytes ending in %q", first, len(latest), message.End(latest, 20))
 	}
 	if !s.State.Synthetic || s.Apply(host.TurnStarted{}, auto()).State.Synthetic {
 		t.Error("whose turn it is")

@@ -181,8 +181,8 @@ func TestStatesOfSteps(t *testing.T) {
 	}
 }
 
-// What a packet is written from: the requests, the slice, the open steps with the
-// current one first, and what was settled.
+// What a packet is written from: the user's words, the slice, and the open steps with the
+// current one first.
 func TestFactsOfAThread(t *testing.T) {
 	t.Parallel()
 	if !(Thread{}).Empty() {
@@ -194,7 +194,7 @@ func TestFactsOfAThread(t *testing.T) {
 		}
 	}
 	th := run(auto(), host.TurnStarted{}, host.UserMessage{Text: "Please speed up the parser."}, host.FileChanged{File: "a.go"}, planOf("- first", "> second", "x third"), planOf("- first", "> second", "x third", "- fourth"))
-	if th.First != "Please speed up the parser." || th.Latest != th.First || !cmp.Equal(th.State.Slice.Files, []string{"a.go"}) {
+	if th.Words.First.Text != "Please speed up the parser." || th.Words.Newest().Text != th.Words.First.Text || !cmp.Equal(th.State.Slice.Files, []string{"a.go"}) {
 		t.Errorf("%+v", th)
 	}
 	if want := []string{"second", "first", "fourth"}; !cmp.Equal(th.Open(), want) {
@@ -236,32 +236,5 @@ func TestFirstAnnouncement(t *testing.T) {
 		if _, changed := th.Announce(Decision{Verdict: verdict, Cause: causeRearm}); !changed {
 			t.Errorf("%s for another cause is no news", verdict)
 		}
-	}
-}
-
-// A new sentence overrules an old one when most of what the shorter one is about is in
-// the other.
-func TestOverrules(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		now, old string
-		want     bool
-	}{
-		{"Take Postgres for storage", "Use sqlite for storage", false},
-		{"Use Postgres storage tables", "Use sqlite for storage tables", true},
-		{"storage", "Use sqlite for storage", true},
-		{"weather", "Use sqlite for storage", false},
-		{"改用資料庫", "資料庫放在本機", true},
-		{"天氣很好", "資料庫放在本機", false},
-		{"", "Use sqlite for storage", false},
-		{"alpha beta gamma delta", "alpha beta x1 x2 x3 x4", true},
-		{"alpha beta gamma delta epsilon", "alpha beta x1 x2 x3 x4", false},
-	} {
-		if got := overrules(subject(tc.now), subject(tc.old)); got != tc.want {
-			t.Errorf("%q overrules %q: %v", tc.now, tc.old, got)
-		}
-	}
-	if got := subject("Don't use ./cfg/load.go, a, 設定檔"); !got["cfg/load.go"] || got["a"] || got["use"] || !got["設定"] || !got["定檔"] || got["檔"] {
-		t.Errorf("%v", got)
 	}
 }

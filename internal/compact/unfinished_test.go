@@ -1,8 +1,6 @@
 package compact
 
 import (
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,57 +13,6 @@ func threadOf(events ...host.Event) (t Thread) {
 		t = t.Apply(e, auto())
 	}
 	return t
-}
-
-// A run that nobody sits before goes on with what was asked, on one line and not at any
-// length, unless it was said to be done or one of the two wants to be heard first.
-func TestUnfinished(t *testing.T) {
-	t.Parallel()
-	const asked = "Please port the parser\nand the printer."
-	const line = "Please port the parser and the printer."
-	for said, want := range map[string]string{
-		"The parser is ported.": line,
-		"All tasks are done.":   "",
-		"Shall I go on?":        "",
-	} {
-		if got := threadOf(working(asked, said)...).Unfinished(); got != want {
-			t.Errorf("%s: %q, want %q", said, got, want)
-		}
-	}
-	if got := threadOf(append(working(asked, "The parser is ported."), host.TurnEnded{Interrupted: true})...).Unfinished(); got != "" {
-		t.Errorf("stopped: %q", got)
-	}
-	if got := threadOf(working("Please port "+strings.Repeat("x", 400), "Half of it is ported.")...).Unfinished(); len(got) != 200 {
-		t.Errorf("%d characters", len(got))
-	}
-}
-
-// A nudge lets work go on that was stopped; one that only thanks does not.
-func TestUrgesLetGoOn(t *testing.T) {
-	t.Parallel()
-	for said, want := range map[string]string{"continue": "printer", "thanks": ""} {
-		events := append(working("Please port the parser and the printer.", "The parser is ported."), host.UserMessage{Text: "stop here"}, host.UserMessage{Text: said})
-		if got := threadOf(events...).OpenWork(""); got != want {
-			t.Errorf("%s: %q, want %q", said, got, want)
-		}
-	}
-}
-
-// An agent that asks and works on does not wait for an answer; one that asks and rests does.
-func TestWorkAnswersAQuestion(t *testing.T) {
-	t.Parallel()
-	asked := working("Please port the parser and the printer.", "Shall I go on with the printer?")
-	if got := threadOf(asked...).Words.Asked; got == "" {
-		t.Error("the question is not known")
-	}
-	for name, e := range map[string]host.Event{"a file": host.FileChanged{File: "b.go"}, "a tool": host.ToolActivity{}} {
-		if got := threadOf(append(asked, host.TurnStarted{ID: "2"}, e)...).Words.Asked; got != "" {
-			t.Errorf("%s: still asked %q", name, got)
-		}
-	}
-	if got := threadOf(append(asked, host.UsageSeen{})...).Words.Asked; got == "" {
-		t.Error("a size answers nothing")
-	}
 }
 
 // What a command began with is what was seen before it; without that, when the turn began.
@@ -107,15 +54,23 @@ func TestCompactedOnce(t *testing.T) {
 }
 
 // A command that has ended is work, though nothing else of the turn was seen; one that has
-// only begun does not answer what the agent asked.
+// only begun does not decide on what the agent proposed.
 func TestCommandsAreWork(t *testing.T) {
 	t.Parallel()
 	if th := threadOf(host.TurnStarted{ID: "1"}, command("make", "", 0)); !th.State.Worked {
 		t.Error("a command is no work")
 	}
-	asked := []host.Event{host.TurnStarted{ID: "1"}, host.UserMessage{Text: "Fix the parser, please."}, host.ToolActivity{}, host.AgentMessage{Text: "Shall I push it?"}, host.TurnStarted{ID: "2"}}
-	if th := threadOf(append(asked, began("c", "make", noon))...); th.Words.Asked == "" {
-		t.Error("a command that has only begun has answered a question")
+	proposed := append(working("Port the parser.", "Here is the plan."), host.Proposed{}, host.TurnStarted{ID: "2"})
+	for name, c := range map[string]struct {
+		e    host.Event
+		want State
+	}{
+		"a command that has only begun": {began("c", "make", noon), StateAsked}, "a size": {host.UsageSeen{}, StateAsked},
+		"a command": {command("make", "", 0), StateUnderWay}, "a file": {host.FileChanged{File: "b.go"}, StateUnderWay}, "a tool": {host.ToolActivity{}, StateUnderWay},
+	} {
+		if got := threadOf(append(proposed, c.e)...).Situation().State; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
 
@@ -130,17 +85,5 @@ func TestPlanUpdateNeedsNews(t *testing.T) {
 		if got := th.State.Seen.Has(PlanUpdate); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
-	}
-}
-
-// A decision that is told again stands once, as the newest.
-func TestDecidedOnce(t *testing.T) {
-	t.Parallel()
-	var w Words
-	for _, text := range []string{"Decision: loadLedger refuses empty rows.", "Decision: dates are UTC.", "Decision: loadLedger refuses empty rows."} {
-		w = w.Answered(text)
-	}
-	if n := len(w.Decided); n != 2 || !strings.Contains(w.Decided[1], "loadLedger") || slices.Contains(w.Decided[:1], w.Decided[1]) {
-		t.Errorf("%q", w.Decided)
 	}
 }

@@ -1,322 +1,520 @@
 package compact
 
 import (
+	"encoding/json"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
-	"github.com/seed-6d03985f/overtone/internal/extract"
-	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// talk plays a conversation: lines that begin with "a:" are the agent's.
+// talk plays a conversation: what begins with "a: " is the agent's, what begins with "q: "
+// is a question of a tool, and what begins with "! " is its answer.
 func talk(lines ...string) Words {
 	var w Words
+	question := ""
 	for _, l := range lines {
-		switch {
-		case l == "works":
+		mark, text, _ := strings.Cut(l, " ")
+		switch mark {
+		case "works":
 			w = w.Worked()
-		case strings.HasPrefix(l, "a: "):
-			w = w.Answered(l[3:])
+		case "ends", "esc":
+			w = w.Ended(mark == "esc")
+		case "a:":
+			w = w.Said(text)
+		case "q:":
+			question = text
+			w = w.Worked().AsksWith(text)
+		case "!":
+			w = w.Answer(question, text).AsksWith("").Worked()
 		default:
-			w = w.Hear(l)
+			w = w.Hear(l, Typed, time.Time{})
 		}
 	}
 	return w
 }
 
-func held(w Words) []string {
-	var out []string
-	for _, h := range w.Held {
+// told is what is quoted, newest first, at so many units a text.
+func told(w Words, most int) (out []string) {
+	list, _ := w.Quote(most, func(h Word) int { return message.Units(h.Text) })
+	for _, h := range list {
 		out = append(out, h.Text)
 	}
 	return out
 }
 
-// The goal is what the user wants now.
-func TestWordsGoal(t *testing.T) {
+// Whatever the user types is kept as it is: no text is a task, a rule or nothing at all by
+// how it begins or what it says.
+func TestEveryTextIsHeard(t *testing.T) {
 	t.Parallel()
+	for _, text := range []string{
+		"Please write the parser.", "continue", "hello", "2", "?", "thanks", "/review the diff", "@main.py add type hints, and never push", "[Image #1] make the header smaller", "```go\nfunc main() {}\n```",
+		"API Error: 500 on login", "<div>why is this here?</div>", `{"amount": 3} is wrong`, "$PATH is empty", "[Overtone] is slow", "+1 for the second", "| a | b |", "> quoted\n\nfix it", "#42", "停", "👍", "\u200bzero width",
+	} {
+		w := talk("Port the shop.", "a: It is ported.", text)
+		if got := w.Newest().Text; got != message.OneLine(text) {
+			t.Errorf("%q is kept as %q", text, got)
+		}
+		if state, sign := w.State(false); state != StateCalled || sign != SignUser || w.Count != 2 {
+			t.Errorf("%q: %s by %s, %d messages", text, state, sign, w.Count)
+		}
+	}
+	before := talk("Port the shop.", "a: It is ported.")
+	for _, text := range []string{"", " \n\t"} {
+		if d := cmp.Diff(before, before.Hear(text, Typed, time.Time{})); d != "" {
+			t.Errorf("%q: %s", text, d)
+		}
+	}
+}
+
+// The newest message has more room than older ones, the first is kept apart, and each
+// that is cut keeps both of its ends: what is asked stands in one of them.
+func TestHowMuchIsKept(t *testing.T) {
+	t.Parallel()
+	long := func(name string, n int) string {
+		return name + " begins " + strings.Repeat("長 ", n/2) + "ends " + name
+	}
+	for _, n := range []int{100, 250, 400, 700, 7900, 20_000, 1 << 20} {
+		w := talk(long("one", n), long("two", n))
+		for at, most := range []int{maxOlder, maxNewest} {
+			name := []string{"one", "two"}[at]
+			got, whole := w.Heard[at].Text, long(name, n)
+			if units := message.Units(got); units > most || units < min(most, message.Units(whole))-2 || !strings.HasPrefix(got, name+" begins 長") || !strings.HasSuffix(got, "長 ends "+name) {
+				t.Errorf("%d: %d of %d units: %s", n, units, most, got)
+			}
+			if cut := strings.Contains(got, between); cut != (message.Units(whole) > most) {
+				t.Errorf("%d: cut %v", n, cut)
+			}
+		}
+		if w.First.Text != w.Heard[0].Text || w.Count != 2 {
+			t.Errorf("%d: first %q of %d", n, w.First.Text, w.Count)
+		}
+	}
+	got := talk(long("one", 1000)).Heard[0].Text
+	head, tail, _ := strings.Cut(got, between)
+	if a, b := message.Units(head), message.Units(tail); a < 2*b-2 || a > 2*b+2 {
+		t.Errorf("%d units of the head, %d of the tail", a, b)
+	}
+}
+
+// A short message stands with the end of what the agent had said before it, once; a long
+// one tells by itself what is meant.
+func TestShortMessagesHaveWhatTheyAnswer(t *testing.T) {
+	t.Parallel()
+	const asked = "By hand, or generated? 1. By hand 2. Generated"
 	for name, c := range map[string]struct {
 		lines []string
-		goal  string
-		since []Reply
+		to    string
 	}{
-		"a later task replaces an earlier one": {[]string{"Please write the parser.", "Now write the lexer, please."}, "Now write the lexer, please.", []Reply{{Text: "Please write the parser.", Task: 1}}},
-		"a nudge is no goal":                   {[]string{"Please write the parser.", "works", "continue"}, "Please write the parser.", nil},
-		"a greeting is no goal":                {[]string{"hello", "Please write the parser."}, "Please write the parser.", nil},
-		"an interruption is no goal":           {[]string{"[Request interrupted by user]", "Please write the parser."}, "Please write the parser.", nil},
-		"a slash command is no goal":           {[]string{"Please write the parser.", "/compact"}, "Please write the parser.", nil},
-		"a pasted file is no goal":             {[]string{"Please write the parser.", "```go\nfunc main() {}\n```"}, "Please write the parser.", nil},
-		"a remark belongs to its task":         {[]string{"Please write the parser.", "we have an import cycle now", "continue"}, "Please write the parser.", []Reply{{Text: "we have an import cycle now"}}},
-		"an answer carries its question":       {[]string{"Please write the parser.", "a: By hand, or generated?\n\n1. By hand\n2. Generated", "2", "and the names"}, "Please write the parser.", []Reply{{To: "By hand, or generated? 1. By hand 2. Generated", Text: "2 (Generated)"}}},
-		"the first words are a goal":           {[]string{"we have an import cycle"}, "we have an import cycle", nil},
-		"only the newest remarks, and those to be kept to": {
-			[]string{"Please write the parser.", "one is odd", "never two", "three is odd", "four is odd", "five is odd", "six is odd", "seven is odd", "eight is odd", "nine is odd"},
-			"Please write the parser.",
-			[]Reply{{Text: "never two"}, {Text: "three is odd"}, {Text: "four is odd"}, {Text: "five is odd"}, {Text: "six is odd"}, {Text: "seven is odd"}, {Text: "eight is odd"}},
-		},
+		"short":                    {[]string{"Port it.", "a: " + asked, "2"}, asked},
+		"long":                     {[]string{"Port it.", "a: " + asked, strings.Repeat("x", short)}, ""},
+		"almost long":              {[]string{"Port it.", "a: " + asked, strings.Repeat("x", short-1)}, asked},
+		"the second one after it":  {[]string{"Port it.", "a: " + asked, "2", "and quickly"}, ""},
+		"work between":             {[]string{"Port it.", "a: " + asked, "works", "2"}, asked},
+		"what an app shows is not": {[]string{"Port it.", "a: " + asked + "\n\n::git-push{branch=\"a\"}", "2"}, asked},
+		"the first message":        {[]string{"2"}, ""},
+		"nothing was said":         {[]string{"Port it.", "a:  ", "2"}, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := talk(c.lines...)
-			if w.Goal != c.goal {
-				t.Errorf("goal %q, want %q", w.Goal, c.goal)
-			}
-			if d := cmp.Diff(c.since, w.Since); d != "" {
-				t.Errorf("since (-want +got):\n%s", d)
-			}
-		})
+		if got := talk(c.lines...).Newest().To; got != c.to {
+			t.Errorf("%s: to %q, want %q", name, got, c.to)
+		}
+	}
+	w := talk("Port it.", "a: "+strings.Repeat("word ", 400)+"the very end", "2")
+	if to := w.Newest().To; message.Units(to) > maxClosing || !strings.HasPrefix(to, "… ") || !strings.HasSuffix(to, " the very end") {
+		t.Errorf("%d units: %q", message.Units(to), to)
+	}
+	if to := w.Hear("and now?", Typed, time.Time{}).Heard[1].To; message.Units(to) > maxTo || !strings.HasPrefix(to, "… ") || !strings.HasSuffix(to, " the very end") {
+		t.Errorf("an older one's: %d units: %q", message.Units(to), to)
 	}
 }
 
-// The newest word wins: what it overrules is gone, and it stays.
-func TestWordsOverrule(t *testing.T) {
+// What comes through tools and with commands is kept as that, and begins no turn; an
+// approved plan and a goal do.
+func TestWaysOfSayingSomething(t *testing.T) {
 	t.Parallel()
-	w := talk("Please build the store.", "a: We decided to use SQLite for the session store.", "works",
-		"Use Postgres instead of SQLite for the session store.")
-	if len(w.Decided) != 0 {
-		t.Errorf("the overruled decision stands: %q", w.Decided)
+	for how, want := range map[How]struct {
+		state State
+		first bool
+	}{
+		Typed: {StateCalled, true}, AsPlan: {StateCalled, true}, AsGoal: {StateCalled, true},
+		WithRefusal: {StateUnderWay, false}, WithCompact: {StateUnderWay, false}, WithAnswer: {StateUnderWay, false},
+	} {
+		w := Words{}.Worked().Hear("Use the second one.", how, time.Time{})
+		if state, _ := w.State(false); state != want.state || (w.First.Text != "") != want.first || (w.Count == 1) != want.first || len(w.Heard) != 1 || w.Heard[0].How != how {
+			t.Errorf("%q: %s, %+v", how, state, w)
+		}
+		// It is never the latest request while something was typed.
+		w = talk("Port it.").Hear("Use the second one.", how, time.Time{})
+		if got := w.Newest().Text; (got == "Port it.") == want.first {
+			t.Errorf("%q: the newest is %q", how, got)
+		}
 	}
-	if d := cmp.Diff([]string{"Use Postgres instead of SQLite for the session store."}, held(w)); d != "" {
-		t.Error(d)
+	w := talk("Port it.", "q: Which one?", "! the second")
+	if d := cmp.Diff([]Word{{Text: "Port it."}, {Text: "the second", To: "Which one?", How: WithAnswer}}, w.Heard); d != "" || w.Asking != "" || w.Last != LastTool {
+		t.Errorf("%+v\n%s", w, d)
 	}
-	w = talk("Please build it. Always use tabs in Go files.", "From now on use spaces in Go files.")
-	if d := cmp.Diff([]string{"From now on use spaces in Go files."}, held(w)); d != "" {
-		t.Error(d)
+	if got := talk("Port it.", "q: Which one?", "!  "); len(got.Heard) != 1 {
+		t.Errorf("an empty answer: %+v", got.Heard)
 	}
-	w = talk("請做登入頁。不要用 cookie 保存登入狀態。", "改成用 cookie 保存登入狀態。")
-	if d := cmp.Diff([]string{"改成用 cookie 保存登入狀態。"}, held(w)); d != "" {
-		t.Error(d)
-	}
-	// What is about something else stays.
-	w = talk("Never push to main. Always run the linter.", "Don't change the public API.")
-	if d := cmp.Diff([]string{"Never push to main.", "Always run the linter.", "Don't change the public API."}, held(w)); d != "" {
-		t.Error(d)
+	for at, want := range map[time.Time]int64{{}: 0, noon: noon.UnixMilli()} {
+		if got := (Words{}).Hear("x", Typed, at).Heard[0].At; got != want {
+			t.Errorf("heard at %d, want %d", got, want)
+		}
 	}
 }
 
-// Rules outlive wishes, and everything is bounded.
+// Answers to many questions do not crowd out what was typed.
+func TestManyAnswers(t *testing.T) {
+	t.Parallel()
+	lines := []string{"Port it.", "Never push."}
+	for i := range 3 * maxHeard {
+		lines = append(lines, fmt.Sprintf("q: Question %d?", i), fmt.Sprintf("! answer %d", i))
+	}
+	w := talk(lines...)
+	if got, want := told(w, 1000), []string{"answer 71", "answer 70", "Never push.", "Port it."}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if w.Newest().Text != "Never push." || len(w.Heard) > maxHeard {
+		t.Errorf("%+v", w)
+	}
+	// What was typed with a command is none of them.
+	if got, want := told(w.Hear("keep the names", WithCompact, noon), 1000), []string{"keep the names", "answer 71", "answer 70", "Never push.", "Port it."}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	// Nor do they take the room of the newest message.
+	answer := "! " + strings.Repeat("y", 300)
+	w = talk("Port it.", strings.Repeat("x", 500), "q: A?", answer, "q: B?", answer+"z")
+	if got := told(w, 900); len(got) != 3 || len(got[1]) != 500 {
+		t.Errorf("%q", got)
+	}
+}
+
+// The newest come first; what does not fit is passed over, and what is said twice is told
+// once.
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	fifty := strings.Repeat("x", 50)
+	for name, c := range map[string]struct {
+		lines []string
+		most  int
+		want  []string
+		more  int
+	}{
+		"all fit":                     {[]string{"one", "two", "three"}, 100, []string{"three", "two", "one"}, 0},
+		"one does not":                {[]string{"one", fifty, "three"}, 20, []string{"three", "one"}, 1},
+		"exactly":                     {[]string{"one", "two", "three"}, 11, []string{"three", "two", "one"}, 0},
+		"a unit less":                 {[]string{"one", "two", "three"}, 10, []string{"three", "two"}, 1},
+		"twice":                       {[]string{"go", "one", "go"}, 100, []string{"go", "one"}, 1},
+		"nothing was said":            {nil, 100, nil, 0},
+		"answers, the newest two":     {[]string{"one", "q: A?", "! a", "q: B?", "! b", "q: C?", "! c"}, 100, []string{"c", "b", "one"}, 0},
+		"an answer in the same words": {[]string{"one", "2", "q: A?", "! 2"}, 100, []string{"2", "2", "one"}, 0},
+		"typed after an answer":       {[]string{"one", "q: A?", "! a", "two"}, 100, []string{"two", "a", "one"}, 0},
+		"no room beside the newest":   {[]string{fifty, "q: A?", "! an answer"}, 55, []string{fifty}, 0},
+	} {
+		w := talk(c.lines...)
+		list, more := w.Quote(c.most, func(h Word) int { return message.Units(h.Text) })
+		var got []string
+		for _, h := range list {
+			got = append(got, h.Text)
+		}
+		if !slices.Equal(got, c.want) || more != c.more {
+			t.Errorf("%s: %q and %d more, want %q and %d", name, got, more, c.want, c.more)
+		}
+	}
+}
+
+// anyText is a text of a person's, short or long, in any script, pasted logs among them.
+func anyText() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{"go", "好", "2", "繼續，不要停", "<div>", "[Image #1] x", "@a.go y", " … ", "a … b"}),
+		rapid.StringMatching(`[a-z ]{1,90}`),
+		rapid.StringN(1, 200, 800),
+		rapid.Custom(func(t *rapid.T) string {
+			unit := rapid.SampledFrom([]string{"x", "word ", "長", "😀", "12:01 error\n", "e\u0301"}).Draw(t, "unit")
+			return "begin " + strings.Repeat(unit, rapid.IntRange(1, 4000).Draw(t, "n")) + " end"
+		}),
+	)
+}
+
+// anyWords is a conversation of any events.
+func anyWords(t *rapid.T, each func(w Words, typed string)) Words {
+	var w Words
+	for range rapid.IntRange(1, 60).Draw(t, "events") {
+		text := anyText().Draw(t, "text")
+		switch rapid.IntRange(0, 8).Draw(t, "event") {
+		case 0:
+			w = w.Said(text)
+		case 1:
+			w = w.Worked()
+		case 2:
+			w = w.Ended(rapid.Bool().Draw(t, "interrupted"))
+		case 3:
+			w = w.AsksWith(text)
+		case 4:
+			w = w.Answer(text, anyText().Draw(t, "answer"))
+		case 5:
+			w = w.Hear(text, rapid.SampledFrom([]How{WithRefusal, WithCompact}).Draw(t, "how"), time.Time{})
+		default:
+			w = w.Hear(text, rapid.SampledFrom([]How{Typed, Typed, AsPlan, AsGoal}).Draw(t, "how"), time.Time{})
+			each(w, text)
+		}
+	}
+	return w
+}
+
+// What is kept is bounded however long the session is; the newest message is always kept,
+// whole or by both of its ends; and storing changes nothing.
 func TestWordsAreBounded(t *testing.T) {
 	t.Parallel()
-	w := talk("Please start. Never push to main. Ask me before you release.")
-	names := []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"}
-	for _, a := range names {
-		for _, b := range names {
-			w = w.Hear("Please look at " + a + b + ". Ideally keep " + b + a + " short. " + strings.Repeat("x ", 3000))
-			w = w.Answered("We decided to use " + a + " with " + b + ".\n\nIs that right?")
+	rapid.Check(t, func(t *rapid.T) {
+		typed := 0
+		w := anyWords(t, func(w Words, text string) {
+			text = strings.TrimSpace(text)
+			if text == "" {
+				return
+			}
+			line := message.OneLine(text)
+			typed++
+			got := w.Newest().Text
+			head, tail, cut := strings.Cut(got, between)
+			switch {
+			case line == "":
+				if got == "" {
+					t.Fatalf("%q is dropped", text)
+				}
+			case message.Units(line) <= maxNewest && got != line:
+				t.Fatalf("%q is kept as %q", line, got)
+			case message.Units(line) > maxNewest && (!cut || !strings.HasPrefix(line, head) || !strings.HasSuffix(line, tail) || head == "" || tail == ""):
+				t.Fatalf("of %.60q… is kept %q", line, got)
+			}
+			if state, _ := w.State(false); state != StateCalled {
+				t.Fatalf("after words it is %s", state)
+			}
+		})
+		if w.Count != typed || len(w.Heard) > maxHeard {
+			t.Fatalf("%d messages, %d counted, %d kept", typed, w.Count, len(w.Heard))
 		}
-	}
-	got := held(w)
-	if len(got) > maxHeld || len(w.Decided) > maxDecided || len(w.Since) > maxSince || len(w.Goal) > maxGoal*4 {
-		t.Errorf("%d held, %d decided", len(got), len(w.Decided))
-	}
-	for _, want := range []string{"Never push to main.", "Ask me before you release."} {
-		if !strings.Contains(strings.Join(got, "\n"), want) {
-			t.Errorf("%q is lost", want)
-		}
-	}
-}
-
-// Of too many, the oldest wish goes; where rules fill their own room, the oldest rule; and
-// what is not to be done without asking only when there is nothing else.
-func TestTheOldestThatIsHeldGoes(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		kinds string // of what is held: w wish, l lasting, g guard
-		gone  int
-	}{
-		"wishes before rules":           {"llllllllwwwwwww", 8},
-		"one rule too many":             {"wlllllllllwwwww", 1},
-		"guards count among the rules":  {"wggggllllllwwww", 5},
-		"rules alone":                   {"lllllllllllllll", 0},
-		"guards alone":                  {"ggggggggggggggg", 0},
-		"guards after the rule is gone": {"gggggggglgggggg", 8},
-	} {
-		var w Words
-		var want []string
-		for i, k := range c.kinds {
-			text := fmt.Sprintf("word%c", 'a'+i)
-			w = w.hold(text, map[rune]extract.Hold{'w': extract.Wish, 'l': extract.Lasting, 'g': extract.Guard}[k])
-			if i != c.gone {
-				want = append(want, text)
+		newest := w.Newest()
+		for i, h := range w.Heard {
+			most := maxOlder
+			if !slices.ContainsFunc(w.Heard[i+1:], func(o Word) bool { return o.How.prompts() }) && h.How.prompts() {
+				most = maxNewest
+			}
+			if n := message.Units(h.Text); n > most || h.Text == "" || message.Units(h.To) > maxClosing || strings.ContainsAny(h.Text+h.To, "\n\x00") {
+				t.Fatalf("%d units of %d: %+v", n, most, h)
 			}
 		}
-		if len(c.kinds) != maxHeld+1 {
-			t.Fatalf("%s: %d are held", name, len(c.kinds))
+		if message.Units(w.First.Text) > maxOlder || message.Units(w.Closing) > maxClosing || message.Units(w.Asking) > maxClosing {
+			t.Fatalf("%+v", w)
 		}
-		if d := cmp.Diff(want, held(w)); d != "" {
-			t.Errorf("%s (-want +got):\n%s", name, d)
+		data, err := json.Marshal(w)
+		var back Words
+		if err != nil || json.Unmarshal(data, &back) != nil || !cmp.Equal(w, back) {
+			t.Fatalf("%s is read as %+v", data, back)
+		}
+		if len(data) > 80<<10 {
+			t.Fatalf("%d bytes", len(data))
+		}
+		// What is told keeps to its room, and tells the newest message before all others
+		// that were typed.
+		room := rapid.IntRange(0, 2000).Draw(t, "room")
+		cost := func(h Word) int { return message.Units(h.Text) + message.Units(h.To) + 3 }
+		list, more := w.Quote(room, cost)
+		used, shown, aside := 0, 0, 0
+		for _, h := range list {
+			if used += cost(h); h.How.aside() {
+				aside++
+			}
+			if !h.How.prompts() {
+				continue
+			}
+			if shown++; shown == 1 && h.Text != newest.Text && cost(newest) <= room {
+				t.Fatalf("the newest is %q, told is %q", newest.Text, h.Text)
+			}
+		}
+		if used > room || aside > mostAside || more != typed-shown || shown == 0 && typed > 0 && cost(newest) <= room {
+			t.Fatalf("%d of %d units, %d aside, %d told and %d more of %d", used, room, aside, shown, more, typed)
+		}
+	})
+}
+
+// No secret is kept, wherever it stands in a text and wherever the text is cut.
+func TestWordsHoldNoSecret(t *testing.T) {
+	t.Parallel()
+	secret := "ghp_" + "x9Kq2ZrT7vLmW4pYb8NcD3sFh6JgA1uEoQ5i"
+	rapid.Check(t, func(t *rapid.T) {
+		filler := rapid.SampledFrom([]string{"word ", "x ", "log line 12\n", "長 "}).Draw(t, "filler")
+		text := strings.Repeat(filler, rapid.IntRange(0, 3000).Draw(t, "before")) + secret + " " + strings.Repeat(filler, rapid.IntRange(0, 3000).Draw(t, "behind"))
+		w := Words{}.Hear(text, rapid.SampledFrom([]How{Typed, WithRefusal, WithCompact, AsPlan}).Draw(t, "how"), noon).Said(text).AsksWith(text).Hear("2", Typed, noon).Answer(text, text).Said(text).AsksWith(text)
+		data, err := json.Marshal(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range len(secret) - 10 {
+			if strings.Contains(string(data), secret[i:i+10]) {
+				t.Fatalf("%s shows in %s", secret[i:i+10], data)
+			}
+		}
+	})
+}
+
+// What hearing costs follows the length of the text at most.
+func TestHearingIsLinear(t *testing.T) {
+	spent := func(f func()) uint64 {
+		var before, after runtime.MemStats
+		f() // what is built on first use
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	for name, unit := range map[string]string{"words": "a word of it ", "lines": "2026-01-01 12:00:01 error: x\n", "no blank": "abc1", "Chinese": "這是一行。", "blanks": " \n"} {
+		last := uint64(0)
+		for size := 16 << 10; size <= 1<<20; size *= 2 {
+			text := "a" + strings.Repeat(unit, size/len(unit)) + "b"
+			n := spent(func() { _ = talk("one").Hear(text, Typed, noon) })
+			if last > 0 && n > 2*last+(64<<10) || n > 4<<20 {
+				t.Errorf("%s: %d bytes for %d, %d for half of it", name, n, size, last)
+			}
+			last = n
+		}
+		// Nor does it grow with what was heard before.
+		var w Words
+		hear := func(n int) {
+			for i := range n {
+				w = w.Hear(fmt.Sprint(i, strings.Repeat(unit, 100)), Typed, noon)
+			}
+		}
+		hear(maxHeard)
+		if a, b := spent(func() { hear(50) }), spent(func() { hear(100) }); b > 2*a+a/2 {
+			t.Errorf("%s: %d bytes for 50 messages, %d for 100", name, a, b)
 		}
 	}
 }
 
-// A prompt that was typed is the latest that the user said, however it begins and whatever
-// was pasted into it; a long one by both its ends.
-func TestWhatWasTypedIsNeverDropped(t *testing.T) {
+// A host's file may lag behind its hooks: what they have heard since the file's newest
+// piece is added once and in order, and what they know of the turn is then the newest.
+func TestMissed(t *testing.T) {
 	t.Parallel()
-	log := strings.Repeat("2026-01-02T10:00:00Z INFO worker 7 took job 4711 from the queue\n", 320) // 20 kB
-	prose := strings.Repeat("the worker has taken the next job from its queue and is done with it\n", 320)
-	fenced := "```\n" + log + "```\n"
-	for _, text := range []string{
-		"@main.py add type hints, and never push",
-		"@main.py add type hints\nand never push",
-		"[Image #1] make the header blue",
-		"[Image #1]",
-		"<div>the header</div> is too wide, make it narrow",
-		"<skill> has to be written in lower case",
-		"<div class=\"x\">",
-		`{"amount": 1} is what I get, it must be 100`,
-		`{"amount": 1}`,
-		"$PATH is not set in the service",
-		"[Overtone] is what the terminal says, why?",
-		"+1 for the second proposal",
-		"API Error is what I see in the log, look at it",
-		"Stop hook feedback is shown twice",
-		"This session is being continued from the office, mind the clock",
-		"/orchestrator @CLAUDE.md を読んで実装して",
-		"| took | job |\n| 1 | 2 |",
-		"```\npanic: nil\n```",
-		log + "Please find out why job 4711 comes back.",
-		"Please find out why job 4711 comes back.\n" + log,
-		prose + "Please find out why job 4711 comes back.",
-		"Please find out why job 4711 comes back.\n" + prose,
-		fenced + "Please find out why job 4711 comes back.",
-		prose + fenced + "Please find out why job 4711 comes back.",
-		"Please find out why job 4711 comes back.\n" + fenced,
-		strings.Repeat(prose, 40) + "Please find out why job 4711 comes back.",
+	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
+	long := "begin " + strings.Repeat("x", 900) + " end"
+	hooks := Words{}.Hear("one", Typed, at(1)).Said("Fine.").Ended(false).Hear("two", Typed, at(2)).Worked().Hear("three", Typed, at(3)).Said("All is done.").Ended(false)
+	file := func(lines ...string) Words { return talk(lines...) }
+	for name, c := range map[string]struct {
+		file, heard Words
+		end         int
+		want        []string
+		last        Last
+		over        bool
+	}{
+		"the file has all":                 {file("one", "two", "three", "works"), hooks, 4, []string{"one", "two", "three"}, LastTool, false},
+		"but its times are older":          {file("one", "two", "three", "works"), hooks, 0, []string{"one", "two", "three"}, LastTool, false},
+		"the last one is missing":          {file("one", "two", "works"), hooks, 2, []string{"one", "two", "three"}, LastAgent, true},
+		"two are missing":                  {file("one", "a: Fine."), hooks, 1, []string{"one", "two", "three"}, LastAgent, true},
+		"told by text, not by time":        {file("one", "two", "works"), hooks, 1, []string{"one", "two", "three"}, LastAgent, true},
+		"there is no file yet":             {Words{}, hooks, -1, []string{"one", "two", "three"}, LastAgent, true},
+		"what is older than the file":      {file("uno", "dos", "tres", "works"), hooks, 3, []string{"uno", "dos", "tres"}, LastTool, false},
+		"without a time nothing is missed": {file("works"), talk("one", "two"), 0, nil, LastTool, false},
+		"what came through tools is not":   {file("one", "works"), Words{}.Hear("one", Typed, at(1)).Hear("no", WithRefusal, at(2)), 1, []string{"one"}, LastTool, false},
+		"a long one is known":              {file(long, "works"), Words{}.Hear(long, Typed, at(2)), 1, []string{cutEnds(long, maxNewest)}, LastTool, false},
+		"also when the hooks have cut it":  {file(long, "works"), Words{}.Hear(long, Typed, at(2)).Hear("two", Typed, at(3)), 1, []string{cutEnds(long, maxOlder), "two"}, LastUser, false},
 	} {
-		want := text
-		if len(text) > 1000 {
-			want = "Please find out why job 4711 comes back."
+		got, newest := c.file.Missed(c.heard, at(c.end).UnixMilli())
+		var texts []string
+		for _, h := range got.Heard {
+			texts = append(texts, h.Text)
 		}
-		if _, args, command := strings.Cut(want, "/orchestrator "); command {
-			want = args
+		if !slices.Equal(texts, c.want) || got.Last != c.last || got.Over != c.over || got.Count != len(c.want) {
+			t.Errorf("%s: %q, last %q, over %v, %d counted", name, texts, got.Last, got.Over, got.Count)
 		}
-		w := talk("Please write the parser.", "a: It is written.", text)
-		if !strings.Contains(w.Latest.Text, want) {
-			t.Errorf("%.60q is not the latest: %.200q", text, w.Latest.Text)
+		if len(c.want) > 0 && got.First.Text != cutEnds(c.want[0], maxOlder) {
+			t.Errorf("%s: the first is %q", name, got.First.Text)
 		}
-		thread := run(auto(), host.UserMessage{Text: "Please write the parser."}, host.UserMessage{Text: text})
-		if !strings.Contains(thread.Latest, want) || !strings.Contains(thread.Words.Latest.Text, want) {
-			t.Errorf("%.60q is not the thread's latest: %.200q", text, thread.Latest)
+		if missed := !cmp.Equal(c.file, got); missed == newest.IsZero() || missed && newest.UnixMilli() != c.heard.Newest().At {
+			t.Errorf("%s: heard at %s", name, newest)
 		}
-		if w = w.Hear("Please write the lexer."); !strings.Contains(w.Since[len(w.Since)-1].Text, message.Cut(message.OneLine(want), 40)) && len(text) < 1000 {
-			t.Errorf("%.60q is forgotten: %+v", text, w.Since)
-		}
-	}
-}
-
-// A log that is pasted does not say what its user speaks.
-func TestAPastedLogIsNoLanguage(t *testing.T) {
-	t.Parallel()
-	log := strings.Repeat("the worker has taken the next job from its queue and is done with it\n", 320)
-	for _, text := range []string{log, log + "請修正它", "| took | job |\n| from | queue |"} {
-		if w := talk("請把登入改成 OAuth，並且加上測試", text); w.Lang() != message.ZH {
-			t.Errorf("%.40q makes it %q", text, w.Lang())
+		if again, _ := got.Missed(c.heard, at(c.end).UnixMilli()); !cmp.Equal(got.Heard, again.Heard) || got.Count != again.Count {
+			t.Errorf("%s: told again, it is added again: %+v", name, again.Heard)
 		}
 	}
 }
 
-// One message does not crowd out the rules of all others, and of a long one only both
-// ends are heard.
-func TestOneMessageIsBounded(t *testing.T) {
+// Words that older versions have stored: the newest are kept as that, and none of them is
+// told as the session's first message.
+func TestWordsOfOlderVersions(t *testing.T) {
 	t.Parallel()
-	var text strings.Builder
-	for _, n := range []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"} {
-		text.WriteString("Never touch " + n + ". ")
+	const old = `{"latest":{"to":"By hand, or generated?","text":"2 (Generated)"},"goal":"Write the importer.","goalAt":2,
+		"since":[{"text":"Port the shop.","task":1},{"text":"rows are UTF-8"},{"text":"Write the importer.","task":2}],
+		"held":[{"text":"Never push to main.","hold":4,"at":1}],"decided":["Decision: no XML."],"han":3,"latin":40,"requests":7,
+		"said":"The importer is half done.","asked":"Shall I go on?","proposal":"Shall I go on?","options":{"1":"a"},"evidence":["user-last","told-to-stop"]}`
+	var w Words
+	if err := json.Unmarshal([]byte(old), &w); err != nil {
+		t.Fatal(err)
 	}
-	if got := held(talk("Please start. " + text.String())); len(got) != maxOfOne {
-		t.Errorf("%d sentences of one message: %q", len(got), got)
+	want := Words{Heard: []Word{{Text: "Port the shop."}, {Text: "rows are UTF-8"}, {Text: "Write the importer."}, {Text: "2 (Generated)", To: "By hand, or generated?"}}, Count: 7}
+	if d := cmp.Diff(want, w); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
-	log := strings.Repeat("The log says nothing. ", maxHeard/20)
-	if got := held(talk("Please start. " + log + "Never push to main. " + log)); len(got) != 0 {
-		t.Errorf("heard in the middle of %d characters: %q", 2*len(log), got)
+	if state, sign := w.State(false); state != StateUnknown || sign != SignNothing || w.Newest().Text != "2 (Generated)" {
+		t.Errorf("%s by %s, newest %q", state, sign, w.Newest().Text)
 	}
-	if got := held(talk("Please start. " + log + "Never push to main.")); len(got) != 1 {
-		t.Errorf("heard behind %d characters: %q", len(log), got)
-	}
-}
-
-// What the agent quotes was decided by somebody else.
-func TestQuotedDecisions(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{
-		"We decided to use SQLite for the store.":                              1,
-		"> We decided to use SQLite for the store.\n\nSo says the old note.":   0,
-		"```\nWe decided to use SQLite for the store.\n```\nSo says the note.": 0,
-		"The store is fine.": 0,
-	} {
-		if got := talk("Please go.", "a: "+text).Decided; len(got) != want {
-			t.Errorf("%q: %q", text, got)
+	missed, _ := w.Missed(Words{}.Hear("Go on.", Typed, noon), 0)
+	for name, next := range map[string]Words{"typed": w.Hear("Go on.", Typed, noon), "missed": missed} {
+		if next.First.Text != "" || next.Count != 8 || next.Newest().Text != "Go on." || len(next.Heard) != 5 {
+			t.Errorf("%s: first %q, %d messages, newest %q", name, next.First.Text, next.Count, next.Newest().Text)
 		}
 	}
-}
-
-// What the agent said of going on is answered by the user's next words.
-func TestWordsAnswerWhatTheAgentSaidOfGoingOn(t *testing.T) {
-	t.Parallel()
-	said := talk("Please write the parser.").Closed("The parser is done. I wait for your approval; next I write the lexer.", 0)
-	said.Evidence |= Proposes
-	if !said.Evidence.Has(Yields) {
-		t.Fatalf("%v", said.Evidence.List())
+	for data, count := range map[string]int{`{"latest":{"text":"go"}}`: 1, `{}`: 0, `{"goal":"x","requests":3}`: 0, `{"asking":"Which?"}`: 0} {
+		var w Words
+		if err := json.Unmarshal([]byte(data), &w); err != nil || w.Count != count || len(w.Heard) != count {
+			t.Errorf("%s: %+v, %v", data, w, err)
+		}
 	}
-	if got := said.Hear("Now write the lexer, please.").Evidence; got&(closers|Proposes) != 0 {
-		t.Errorf("still %v", got.List())
+	// A thread that holds them is read, too.
+	var th Thread
+	if err := json.Unmarshal([]byte(`{"state":{"seen":[],"said":[],"before":[],"plan":{},"slice":{}},"first":"Port the shop.","latest":"2","words":`+old+`}`), &th); err != nil || th.Words.Count != 7 {
+		t.Errorf("%+v, %v", th.Words, err)
 	}
 }
 
-// An open question is one that nothing followed.
-func TestWordsAsked(t *testing.T) {
+// The language is that of the user's own short texts: logs are English everywhere, and
+// names of files belong to none.
+func TestWordsLang(t *testing.T) {
 	t.Parallel()
+	log := strings.Repeat("2026-01-01 12:00:01 error: the request to the server has failed again\n", 40)
 	for name, c := range map[string]struct {
 		lines []string
-		want  string
+		want  message.Lang
 	}{
-		"asked":                  {[]string{"Please go.", "a: Done. Should I push?"}, "Should I push?"},
-		"answered":               {[]string{"Please go.", "a: Done. Should I push?", "yes"}, ""},
-		"went on by itself":      {[]string{"Please go.", "a: Why is that? Let me look.", "works"}, ""},
-		"interrupted":            {[]string{"Please go.", "a: Should I push?", "[Request interrupted by user]"}, "Should I push?"},
-		"a notification between": {[]string{"Please go.", "a: Should I push?", "<task-notification>x</task-notification>"}, "Should I push?"},
+		"too little":                      {[]string{"ok"}, ""},
+		"a name in Chinese":               {[]string{"Please rename 文件.go", "a: 好的，我會處理這個檔案。"}, message.EN},
+		"names in letters":                {[]string{"請把 cart.go 的 roundTotal 改名", "a: Done, all is renamed."}, message.ZH},
+		"Japanese is told in English":     {[]string{"テストを先に直してください。"}, message.EN},
+		"short Chinese beside a long log": {[]string{log, "這個錯誤怎麼修？", "先修登入"}, message.ZH},
+		"the log is the newest":           {[]string{"登入壞了，請修好", log}, message.ZH},
+		"the log is the first of many":    {[]string{log + "幫我看一下", "修好登入", "繼續"}, message.ZH},
+		"short English beside Chinese":    {[]string{strings.Repeat("這是一份很長的文件。", 100), "Please fix the login page."}, message.EN},
+		"only a log":                      {[]string{log}, message.EN},
+		"only a long text in Chinese":     {[]string{strings.Repeat("這是一份很長的文件。", 100)}, message.ZH},
+		"as many words as ideographs":     {[]string{"請用 docker compose 部署 staging server"}, message.EN},
+		"answers do not count":            {[]string{"Please fix the login page.", "q: Which?", "! 第二個，改用資料庫保存登入狀態，並且把舊的資料一起搬過去，不要留下任何檔案"}, message.EN},
 	} {
-		if got := talk(c.lines...).Asked; got != c.want {
+		if got := talk(c.lines...).Lang(); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-}
-
-// TestWordsLang: the session's language is that of the user's own texts.
-func TestWordsLang(t *testing.T) {
-	t.Parallel()
-	for want, lines := range map[message.Lang][]string{
-		"":         {"ok"},
-		message.EN: {"Please rename 文件.go", "a: 好的，我會處理這個檔案。"},
-		message.ZH: {"請把 cart.go 的 roundTotal 改名", "a: Done, all is renamed."},
-	} {
-		if got := talk(lines...).Lang(); got != want {
-			t.Errorf("%q: %q, want %q", lines, got, want)
+	// Wherever the log is cut, it stays a log.
+	for n := range 40 {
+		w := talk("修好登入", strings.Repeat("a", n)+" "+log, "然後部署")
+		if got := w.Lang(); got != message.ZH {
+			t.Errorf("cut %d letters later: %q", n, got)
 		}
-	}
-	// A long Chinese text with many names is Chinese; a short one is not sure to be.
-	for want, counts := range map[message.Lang][][2]int{message.ZH: {{21, 20}, {4, 2}}, message.EN: {{20, 19}, {21, 21}, {3, 2}}} {
-		for _, n := range counts {
-			if got := (Words{Han: n[0], Latin: n[1]}).Lang(); got != want {
-				t.Errorf("%d ideographs, %d words: %q, want %q", n[0], n[1], got, want)
-			}
-		}
-	}
-	if got := talk("テストを先に直してください。").Lang(); got != message.EN {
-		t.Errorf("Japanese is told in %q", got)
-	}
-}
-
-// A goal is a task however it is worded, and what is said after it is still the latest.
-func TestAim(t *testing.T) {
-	t.Parallel()
-	w := Words{}.Hear("Please write the parser.").Hear("all tests green").Aim("all tests green").Hear("which ones are red?")
-	if w.Goal != "all tests green" || w.Latest.Text != "which ones are red?" {
-		t.Errorf("%+v", w)
 	}
 }

@@ -130,5 +130,5 @@ func BenchmarkRun(b *testing.B) {
 type benchNote struct{ *handover.Record }
 
 func (n benchNote) Note(states func(string) bool) string {
-	return n.Lacking(states, handover.Lost, message.CloneNames, 4500, message.EN)
+	return n.Lacking(states, message.CloneNames, 4500, message.EN)
 }

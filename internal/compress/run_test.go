@@ -433,7 +433,7 @@ func TestCodexRollout(t *testing.T) {
 	}
 	lines := []string{
 		line("session_meta", fmt.Sprintf(`{"session_id":%q,"id":%q,"cwd":"/w"}`, id, id)),
-		msg("user", "input_text", "<environment_context>"+long("x")),
+		msg("user", "input_text", "<environment_context>"+long("x")+"</environment_context>"),
 		msg("user", "input_text", long("question")),
 		line("event_msg", fmt.Sprintf(`{"type":"item_completed","thread_id":%q,"item":{"type":"UserMessage"}}`, id)),
 		line("response_item", `{"type":"reasoning","id":"r","summary":[],"encrypted_content":"ENC"}`),

@@ -251,7 +251,7 @@ func then(lead string) bool {
 		}
 	}
 	end := strings.IndexFunc(lead+" ", func(r rune) bool { return !unicode.IsLetter(r) })
-	return extract.Listed(lead[:end], " before after old new previous previously formerly originally was now ")
+	return listed(lead[:end], " before after old new previous previously formerly originally was now ")
 }
 
 // sight is what one look at a unit shows.
@@ -410,7 +410,7 @@ func measured(number, behind string) bool {
 	end := strings.IndexFunc(t+".", func(r rune) bool { return !unicode.IsLetter(r) })
 	r, _ := utf8.DecodeRuneInString(t)
 	return strings.Trim(number[len(number)-1:], "0123456789") != "" || r == '%' || r == '×' || end > 0 && r >= 0x2E80 || end >= 4 ||
-		end > 0 && extract.Listed(t[:end], " ms s sec min h d KB kB MB GB k M x px m ")
+		end > 0 && listed(t[:end], " ms s sec min h d KB kB MB GB k M x px m ")
 }
 
 // hashOf is FNV-1a over a fact: 64 bits are enough not to mix two of them up, and
@@ -657,3 +657,6 @@ func (q *queue) Pop() any {
 	*q = (*q)[:last]
 	return c
 }
+
+// listed reports whether a word stands in a list of words with a blank on each side.
+func listed(word, list string) bool { return strings.Contains(list, " "+word+" ") }

@@ -470,7 +470,7 @@ func TestSurvey(t *testing.T) {
 	for id, known := range map[string]bool{"sealed": false, "told": true, "begun": false} {
 		var s survey
 		v.get("/api/packet?lang=en&n=1&id="+id, &s)
-		if (s.Kept != nil) != known || (s.Lost != nil) != known || known && !slices.Contains(s.Kept, "parseHeader") || id != "begun" && !strings.Contains(s.Text, message.HandoverRequest.ZH) {
+		if (s.Kept != nil) != known || (s.Lost != nil) != known || known && !slices.Contains(s.Kept, "parseHeader") || id != "begun" && !strings.Contains(s.Text, message.HandoverWords.ZH) {
 			t.Errorf("%s: %+v", id, s)
 		}
 	}

@@ -75,7 +75,7 @@ func (s *Server) session(r *http.Request) (any, error) {
 }
 
 func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (detail, error) {
-	d := detail{Schema: 1, ID: sub.id, Boundaries: []boundary{}, Compactions: []compaction{}, Problems: []string{}}
+	d := detail{Schema: 2, ID: sub.id, Boundaries: []boundary{}, Compactions: []compaction{}, Problems: []string{}}
 	path, file := "", transcript.File{}
 	problem := func(err error) {
 		if err != nil {
@@ -101,7 +101,7 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 			d.Decision, d.Situation, moment = decisionOf(v.Insight, lang), v.Situation, v.Moment
 		}
 		if at := d.Situation; at != nil {
-			d.Stands = message.Stands(string(at.State), at.Question, at.Evidence.List(), lang)
+			d.Stands = message.Stands(string(at.State), at.Question, string(at.Sign), lang)
 		}
 		d.Boundaries = boundariesOf(events)
 		d.Census = censusOf(events)

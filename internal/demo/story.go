@@ -216,7 +216,7 @@ func (d *play) fill(size int64) error {
 func (d *play) compaction(context.Context) {
 	pre := d.call("pre-compact", "manual", fields{"trigger": "manual", "custom_instructions": ""})
 	d.claim(len(pre.Output) == 0, message.DemoClaimQuiet, len(pre.Output))
-	goOn := message.DemoGoOn.In(d.Lang)
+	const goOn = "/overtone:resume"
 	chances := []Step{d.call("session-start", "compact", fields{"source": "compact"})}
 	d.call("post-compact", "manual", fields{"trigger": "manual", "compact_summary": "…"})
 	chances = append(chances, d.call("session-start", "compact", fields{"source": "compact"}), d.call("user-prompt-submit", goOn, fields{"prompt": goOn}))

@@ -11,11 +11,3 @@ func Head(s string, n int) string { return message.Head(redact.Start(s, 4*n), n)
 
 // Tail is Head for the end of a text.
 func Tail(s string, n int) string { return message.End(redact.End(s, 4*n), n) }
-
-// Ends is Head for both ends of a text; whole says that nothing was cut.
-func Ends(s string, n int) (short string, whole bool) {
-	if message.Head(s, n) == s {
-		return Head(s, n), true
-	}
-	return Head(s, n/2) + "\n…\n" + Tail(s, n-n/2-3), false
-}

@@ -284,8 +284,13 @@ func nameable(w []byte) bool {
 	if !letter || digit && hex >= minHash {
 		return false
 	}
-	// <date>-<uuid> and the like: mostly digits of an id.
-	if len(w) >= 36 && uuid(string(w[len(w)-36:])) {
+	// <date>-<uuid> and the like, mostly digits of an id; what is left of a secret; and
+	// where Claude Code puts what runs in the background.
+	name, suffix := w, []byte(nil)
+	if dot := bytes.LastIndexByte(w, '.'); dot > 0 {
+		name, suffix = w[:dot], w[dot:]
+	}
+	if len(name) >= 36 && uuid(string(name[len(name)-36:])) || bytes.Contains(w, []byte("REDACTED")) || string(suffix) == ".output" {
 		return false
 	}
 	return !hostWord(string(w)) && !callID(w)
@@ -313,7 +318,7 @@ func hostWord(w string) bool {
 		"tool_use_id", "notebook_path", "cell_id", "edit_mode", "task_id", "bash_id", "shell_id", "allowed_domains", "blocked_domains",
 		"TodoWrite", "TodoRead", "MultiEdit", "NotebookEdit", "NotebookRead", "BashOutput", "KillShell", "KillBash", "TaskOutput", "TaskCreate",
 		"TaskUpdate", "TaskList", "TaskGet", "TaskStop", "ExitPlanMode", "EnterPlanMode", "AskUserQuestion", "SlashCommand", "WebFetch", "WebSearch", "SendMessage",
-		"ToolSearch", "agentId", "agent_id", "system-reminder", "general-purpose",
+		"ToolSearch", "agentId", "agent_id", "system-reminder", "general-purpose", "local-command-stdout", "local-command-stderr", "local-command-caveat",
 		"apply_patch", "update_plan", "exec_command", "write_stdin", "max_output_tokens", "yield_time_ms", "shell_command", "view_image",
 		"with_escalated_permissions", "sandbox_permissions", "require_escalated", "justification", "timeout_ms", "prefix_rule", "session_id", "call_id":
 		return true

@@ -49,8 +49,8 @@ func directive(line string) bool {
 		words(name, lower+"-_0123456789") && words(key, lower+"ABCDEFGHIJKLMNOPQRSTUVWXYZ-_0123456789")
 }
 
-// OwnLines walks a text line by line, trimmed, and tells which are the writer's
-// own: not code and not a quotation.
+// OwnLines walks a text line by line, and tells which are the writer's own: not code and
+// not a quotation.
 func OwnLines(text string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		fence := ""
@@ -65,7 +65,7 @@ func OwnLines(text string) iter.Seq2[string, bool] {
 					fence = ""
 				}
 			}
-			if !yield(t, own) {
+			if !yield(line, own) {
 				return
 			}
 		}
@@ -250,4 +250,34 @@ func (p *Phrases) begin(s string) bool {
 		}
 	}
 	return false
+}
+
+// Sentences cuts a text into sentences, list items and lines.
+func Sentences(text string) []string {
+	var out []string
+	add := func(s string) {
+		s = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(s), "-*•> "))
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		start := 0
+		for i, r := range line {
+			end := i + utf8.RuneLen(r)
+			switch r {
+			case '.', '!', '?':
+				if end+1 < len(line) && line[end] == ' ' && (r != '.' || !unicode.IsLower(rune(line[end+1]))) && i > 2 && line[i-2] != ' ' {
+					add(line[start:end])
+					start = end
+				}
+			case '。', '！', '？', '；':
+				add(line[start:end])
+				start = end
+			}
+		}
+		add(line[start:])
+	}
+	return out
 }

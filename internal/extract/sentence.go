@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // UnitKind says what a unit of a text is.
@@ -527,15 +525,4 @@ func output(t string) bool {
 		}
 	}
 	return signs*6 > letters && signs > 1
-}
-
-// LastSentence is what an agent announced or concluded last, without emphasis, of
-// which a sentence may hold one half.
-func LastSentence(text string) string {
-	for _, s := range slices.Backward(Sentences(text)) {
-		if s = strings.ReplaceAll(s, "**", ""); message.Units(s) >= 12 {
-			return s
-		}
-	}
-	return ""
 }

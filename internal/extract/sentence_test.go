@@ -198,15 +198,3 @@ func TestUnitsAreInterrupted(t *testing.T) {
 		t.Errorf("%d units, facts %v, then %v", len(units), units[0].Facts, units[askEvery].Facts)
 	}
 }
-
-func TestLastSentence(t *testing.T) {
-	for text, want := range map[string]string{
-		"I looked.\n\n**3 bugs found, all fixed:**": "3 bugs found, all fixed:",
-		"**Log location:** `.app/logs` holds it.":   "Log location: `.app/logs` holds it.",
-		"The import works now. Ok.":                 "The import works now.",
-	} {
-		if got := LastSentence(text); got != want {
-			t.Errorf("LastSentence(%q) = %q, want %q", text, got, want)
-		}
-	}
-}

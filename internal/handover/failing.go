@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // A command that was red is told as failing as long as nothing shows that it was
@@ -15,7 +13,6 @@ import (
 
 // part is one program of a command line.
 type part struct {
-	line    string
 	purpose purpose
 	key     string // program and what it was told to do
 	variant string // of tests that a wider name does not hold: integration
@@ -39,9 +36,10 @@ const (
 // partsOf are the programs of a line that do something.
 func partsOf(line string) []part {
 	var out []part
-	for text := range strings.SplitSeq(strings.NewReplacer("||", "&&", ";", "&&").Replace(line), "&&") {
+	line, _, _ = strings.Cut(line, "<<") // what a here-document holds is no program
+	for text := range strings.SplitSeq(strings.NewReplacer("||", "&&", ";", "&&", "\n", "&&").Replace(line), "&&") {
 		text = strings.TrimSpace(text)
-		p := part{line: text, key: commandKey(text)}
+		p := part{key: commandKey(text)}
 		words := strings.Fields(text)
 		if p.key != "" {
 			p.read(words)
@@ -180,56 +178,12 @@ func meet(a, b []string) bool {
 	})
 }
 
-// outcome is how a line ended. Behind a pipe the exit code is another program's: then
-// what was printed has to tell, and where that is nothing the outcome is unknown.
-func outcome(line, output string, exit int, parts []part) (ok, known bool) {
-	piped := strings.Contains(strings.ReplaceAll(line, "||", ";"), "|")
-	checked := slices.ContainsFunc(parts, func(p part) bool { return p.purpose >= builds && p.purpose <= tests })
-	switch exit {
-	case 0:
-		return !checked || !piped && !strings.ContainsAny(line, ";|") || !red(output), true
-	case 124, 130, 137, 143:
-		return false, false // it was ended
-	}
-	if piped && !strings.Contains(line, "pipefail") && !red(output) && !strings.Contains(output, "rror") {
-		return false, false
-	}
-	return false, true
-}
-
-// red reports what testers, linters and builders print when they fail.
-func red(output string) bool {
-	for line := range strings.Lines(message.End(output, 8000)) {
-		line = strings.TrimSpace(line)
-		for _, p := range [...]string{"FAIL", "--- FAIL", "npm ERR!", "make: ***", "BUILD FAILED", "Build failed", "error: could not compile", "test result: FAILED", "error Command failed", "Traceback (most recent"} {
-			if strings.HasPrefix(line, p) {
-				return true
-			}
-		}
-		if strings.Contains(line, "ERROR task failed") || strings.Contains(line, "ELIFECYCLE") || located(line) && strings.Contains(line, "error") {
-			return true
-		}
-		number := false
-		for w := range strings.FieldsSeq(line) {
-			w = strings.Trim(strings.ToLower(w), ",.;:()[]=!")
-			switch w {
-			case "failed", "failing", "failures", "issues", "problems", "errors":
-				if number {
-					return true
-				}
-			}
-			number = w != "" && w[0] != '0' && strings.Trim(w, "0123456789") == ""
-		}
-	}
-	return false
-}
-
 // failing are the runs that are red as far as is known, the newest first. Of two that
 // do the same the newer one tells more.
 func (r *Record) failing() []executed {
 	var red, out []executed
 	for i := range r.runs {
-		if u := &r.runs[i]; !u.ok && u.said != "" && !r.repaired(u) {
+		if u := &r.runs[i]; !u.ok && !r.repaired(u) {
 			red = append(red, *u)
 		}
 	}
@@ -270,20 +224,4 @@ func (r *Record) repaired(u *executed) bool {
 	}
 	// What is neither a test nor a build was tried, and given up.
 	return later > 3 && !slices.ContainsFunc(u.parts, func(p part) bool { return p.purpose != otherwise })
-}
-
-// passed reports whether a program of that purpose has passed behind a place.
-func (r *Record) passed(is purpose, since int64) bool {
-	return slices.ContainsFunc(r.runs, func(u executed) bool {
-		return u.passedAt > since && slices.ContainsFunc(u.parts, func(p part) bool { return p.purpose == is })
-	})
-}
-
-// core is a line without what only leads to its programs.
-func (u *executed) core() string {
-	lines := make([]string, len(u.parts))
-	for i, p := range u.parts {
-		lines[i] = p.line
-	}
-	return strings.Join(lines, " && ")
 }

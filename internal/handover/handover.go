@@ -18,7 +18,6 @@ type Work struct {
 	Steps   []string // finished
 	Stages  []string // finished, of our workflow
 	Next    []string // open, the current first
-	Unsure  []string // steps of the plan that may be done, the current first
 	Tree    Tree
 	Words   compact.Words
 }
@@ -52,25 +51,23 @@ type Handover struct {
 	// measured to be enough.
 	Room int
 	Lang message.Lang
-	// Hold says that it opens no turn: its last line then leaves the next word to
-	// the user.
-	Hold bool
+	// Manual says that a person has asked for the compaction, Opens that the text itself
+	// opens a turn, Hold that a word of the user's comes before anything else.
+	Manual, Opens, Hold bool
 }
 
 const (
 	handoverRoom = 5400
 	// Shares of the sections; what they leave goes to the names.
-	mostWords     = 2000
-	mostState     = 600
-	mostFailing   = 500
-	mostTree      = 700
-	mostRules     = 900
-	mostDecisions = 400
-	mostNext      = 500
-	mostDone      = 500
-	mostCommands  = 400
-	leastNames    = 1000
-	mostNames     = 2000
+	mostWords    = 1600
+	mostState    = 1400
+	mostFailing  = 500
+	mostTree     = 700
+	mostNext     = 500
+	mostDone     = 500
+	mostCommands = 400
+	leastNames   = 1000
+	mostNames    = 2500
 )
 
 // Part is one section of a hand-over.
@@ -97,7 +94,7 @@ func (h Handover) Parts() []Part {
 	w := handoverWriter{Handover: h, now: h.Situation(), stated: newStated(h.Summary)}
 	head := w.header()
 	recall := message.HandoverRecall.Format(h.Lang, h.Session)
-	last := w.directive()
+	last := directive(w.now, h.Opens, h.Hold, h.Lang)
 	parts := []Part{{"header", head}}
 	used := message.Units(head) + message.Units(recall) + message.Units(last) + message.Units(compact.PacketOpen+compact.PacketClose) + 40
 	add := func(name string, title message.Text, lines []string, most int) {
@@ -110,19 +107,20 @@ func (h Handover) Parts() []Part {
 		used += message.Units(text) + 2
 		parts = append(parts, Part{name, text})
 	}
-	add("request", message.HandoverRequest, w.request(), mostWords)
+	add("words", message.HandoverWords, w.words(), mostWords)
 	add("state", message.HandoverNow, w.state(), mostState)
 	add("failing", message.HandoverFailing, w.failing(), mostFailing)
 	add("tree", message.HandoverTree, w.tree(), mostTree)
-	add("rules", message.HandoverRules, w.standing(), mostRules)
-	add("decisions", message.HandoverDecisions, w.decisions(), mostDecisions)
-	add("plan", message.HandoverNext, w.plan(), mostNext)
+	add("plan", w.planTitle(), w.plan(), mostNext)
 	add("done", message.HandoverDone, w.done(), mostDone)
 	add("commands", message.HandoverCommands, w.commands(), mostCommands)
 	if names := w.names(min(mostNames, room-used-2)); names != "" {
 		parts = append(parts, Part{"names", names})
 	}
-	return append(parts, Part{"recall", recall}, Part{"directive", last})
+	if parts = append(parts, Part{"recall", recall}); last != "" {
+		parts = append(parts, Part{"directive", last})
+	}
+	return parts
 }
 
 // Names is the section of names alone, which depends on the summary most, without
@@ -144,17 +142,31 @@ func (h Handover) Later(handed string) string {
 	return frame(h.ID, "names", head, names)
 }
 
-// Waits reports that the next word is known to be the user's: the agent has asked,
-// all is done, or the work was stopped.
-func (h Handover) Waits() bool { return h.Situation().State.Waits() }
-
 // names is the section of the names that nothing before it states.
 func (w *handoverWriter) names(room int) string {
-	which, title := Worthy, message.HandoverNames
+	title := message.HandoverNames
 	if w.Summary == "" {
-		which, title = All, message.HandoverAllNames
+		title = message.HandoverAllNames
 	}
-	return w.Record.lacking(w.stated.has, w.now.Tree.Changed, which, title, room, w.Lang)
+	return w.Record.Lacking(w.stated.has, title, room, w.Lang)
+}
+
+// planTitle says how old the plan is: agents forget to tick steps off.
+func (w *handoverWriter) planTitle() message.Text {
+	n := w.Record.edits
+	if n == 0 || len(w.Record.thread.State.Plan.Steps) == 0 {
+		return message.HandoverNext
+	}
+	return message.Text{ZH: message.HandoverNextOld.Format(message.ZH, n), EN: message.HandoverNextOld.Format(message.EN, n)}
+}
+
+// plan are the open steps.
+func (w *handoverWriter) plan() []string {
+	var out []string
+	for _, st := range w.now.Plan {
+		out = append(out, quoted(st, 160))
+	}
+	return out
 }
 
 // section2 is a heading with as many lines as fit.
@@ -202,9 +214,8 @@ func (w *handoverWriter) header() string {
 // done: steps and stages that are finished and that the summary does not tell.
 func (w *handoverWriter) done() []string {
 	var out []string
-	open := slices.Concat(w.Work.Next, w.Work.Unsure)
 	for _, st := range slices.Backward(w.Work.Steps) {
-		if line := quoted(st, 140); !slices.Contains(open, st) && !w.stated.says(st) && !slices.Contains(out, line) {
+		if line := quoted(st, 140); !slices.Contains(w.Work.Next, st) && !w.stated.says(st) && !slices.Contains(out, line) {
 			out = append(out, line)
 		}
 	}
@@ -214,39 +225,12 @@ func (w *handoverWriter) done() []string {
 	return out
 }
 
-// prose is a text without rows of tables, of which none is the agent's last word.
-func prose(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "|") {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
-func tidyOr(line, cwd string) string {
-	if t := tidyCommand(line, cwd); t != "" {
-		return t
-	}
-	first, _, _ := strings.Cut(line, "\n")
-	return first + " …"
-}
-
-// shorten keeps the beginning and the end of a long request: what is asked
-// stands in one of them.
-func shorten(text string, n int) string { return message.Ends(message.OneLine(text), n) }
-
 // commands are what works here.
 func (w *handoverWriter) commands() []string {
 	var out []string
 	passed := w.Record.works(w.stated.says)
 	for _, u := range passed[:min(len(passed), 5)] {
-		line := code(u.line, maxRunLine)
-		if u.number != "" {
-			line += " (" + quoted(u.number, 80) + ")"
-		}
-		out = append(out, message.HandoverWorks.Format(w.Lang, line))
+		out = append(out, message.HandoverWorks.Format(w.Lang, code(u.line, maxRunLine)))
 	}
 	return out
 }

@@ -31,11 +31,11 @@ type tale struct {
 
 func (s *tale) line(v map[string]any) {
 	v["uuid"], v["sessionId"], v["timestamp"] = fmt.Sprintf("u%d", s.Len()), "tale", "2026-03-01T09:00:00.000Z"
-	b, err := json.Marshal(v)
-	if err != nil {
+	out := json.NewEncoder(s)
+	out.SetEscapeHTML(false) // as the host writes
+	if err := out.Encode(v); err != nil {
 		panic(err) // maps of strings
 	}
-	s.Write(append(b, '\n'))
 }
 
 func (s *tale) user(text string) *tale {
@@ -45,6 +45,46 @@ func (s *tale) user(text string) *tale {
 
 func (s *tale) say(text string) *tale {
 	s.line(map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "text", "text": text}}}})
+	return s
+}
+
+// close is what the agent says last in a turn.
+func (s *tale) close(text string) *tale {
+	s.line(map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "stop_reason": "end_turn", "content": []any{map[string]any{"type": "text", "text": text}}}})
+	return s
+}
+
+// ask is a question of a tool, answer what the user chose.
+func (s *tale) ask(question string) *tale {
+	return s.start("AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": question}}})
+}
+
+func (s *tale) answer(question, answer string) *tale {
+	s.line(map[string]any{
+		"type": "user", "toolUseResult": map[string]any{"answers": map[string]any{question: answer}},
+		"message": map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprintf("t%d", s.calls), "content": "You can now continue with the user's answers."}}},
+	})
+	return s
+}
+
+// refuse is a tool that the user has refused, with what was said to that.
+func (s *tale) refuse(tool string, input map[string]any, said string) *tale {
+	return s.start(tool, input).end("The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n"+said, true)
+}
+
+// compact is the command with what was typed behind it, approve a plan that was approved.
+func (s *tale) compact(args string) *tale {
+	return s.user("<command-name>/compact</command-name>\n<command-message>compact</command-message>\n<command-args>" + args + "</command-args>")
+}
+
+func (s *tale) approve(plan string) *tale {
+	s.line(map[string]any{"type": "user", "planContent": plan, "message": map[string]any{"role": "user", "content": "Implement the following plan:\n\n" + plan}})
+	return s
+}
+
+// failed is an error that the host shows in place of an answer.
+func (s *tale) failed(text string) *tale {
+	s.line(map[string]any{"type": "assistant", "isApiErrorMessage": true, "message": map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "text", "text": text}}}})
 	return s
 }
 
@@ -98,6 +138,14 @@ func (s *tale) record(t testing.TB, words compact.Words) *Record {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// listen is how a record takes what came before its slice.
+func listen(t testing.TB, r *Record, data []byte) {
+	t.Helper()
+	if _, err := transcript.Events(context.Background(), bytes.NewReader(data), 0, transcript.Claude, transcript.Want{}, r.Listen); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (s *tale) handover(t testing.TB, summary string) Handover {
@@ -159,7 +207,7 @@ func TestHandoverReads(t *testing.T) {
 	}
 }
 
-// The last line fits how the work stands.
+// The last line fits how the work stands: who or what was last decides, and no word of it.
 func TestHandoverDirective(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -167,40 +215,86 @@ func TestHandoverDirective(t *testing.T) {
 		want message.Text
 		says string
 	}{
-		"work is open":            {(&tale{}).user("Fix the parser please.").edit("a.go", "x", "y"), message.HandoverGo, ""},
-		"the user spoke last":     {(&tale{}).user("Fix the parser please.").say("Done.").user("Now the tests, please."), message.HandoverCalled, ""},
-		"stopped in a call":       {(&tale{}).user("Fix the parser please.").start("Bash", map[string]any{"command": "make"}), message.HandoverGo, ""},
-		"a question is open":      {(&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").say("It works. Should I also fix the lexer?"), message.HandoverAsk, "Should I also fix the lexer?"},
-		"asked with a tool":       {(&tale{}).user("Fix the parser please.").start("AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": "Which one?"}}}), message.HandoverAsk, "Which one?"},
-		"answered with a tool":    {(&tale{}).user("Fix the parser please.").start("AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": "Which one?"}}}).end(`"Which one?"="A"`, false), message.HandoverGo, ""},
-		"a question, then work":   {(&tale{}).user("Fix the parser please.").say("Shall I?").user("yes").edit("a.go", "x", "y"), message.HandoverGo, ""},
-		"all is done":             {(&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").say("The parser is fixed."), message.HandoverFinished, ""},
-		"done, with directives":   {(&tale{}).user("Address the feedback.").edit("a.go", "x", "y").say("Addressed all feedback:\n\n- Added validation.\n\nCommitted as `f01f0b7`. All checks pass.\n\n::git-commit{cwd=\"/w\"}\n::git-push{cwd=\"/w\" branch=\"ask-you?\"}"), message.HandoverFinished, ""},
-		"asked, with directives":  {(&tale{}).user("Commit the parser.").edit("a.go", "x", "y").say("Committed. Shall I push it?\n\n::git-commit{cwd=\"/w\"}"), message.HandoverAsk, "Shall I push it?"},
-		"said done, steps open":   {(&tale{}).user("Fix the parser please.").plan("x One", "o Two").say("One is finished."), message.HandoverHold, ""},
-		"interrupted":             {(&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").user("[Request interrupted by user]"), message.HandoverStop, ""},
-		"told to stop":            {(&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").say("The parser is half fixed.").user("Stop here, do nothing more."), message.HandoverStop, ""},
-		"waits for a go":          {(&tale{}).user("Ship it.").edit("a.go", "x", "y").say("I will wait for your go-ahead before deploying."), message.HandoverAsk, "go-ahead"},
-		"a question was answered": {(&tale{}).user("What does the lexer do?").say("It cuts the text into tokens."), message.HandoverFinished, ""},
-		"announced":               {(&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").say("Now I will look at the lexer."), message.HandoverGo, ""},
-		"guarded":                 {(&tale{}).user("Fix the parser. Ask me before you push.").edit("a.go", "x", "y"), message.HandoverGoGuard, "Ask me before you push."},
-		"guarded, in Chinese":     {(&tale{}).user("修正 parser。發佈前先問我。").edit("a.go", "x", "y"), message.HandoverGoGuard, "發佈前先問我。"},
-		"guarded, and asked":      {(&tale{}).user("Fix the parser. Ask me before you push.").say("May I push now?"), message.HandoverAsk, "May I push now?"},
-		"an interrupted question": {(&tale{}).user("Fix the parser please.").say("Which one?").user("[Request interrupted by user]"), message.HandoverAsk, "Which one?"},
+		"work is open":              {begun(), message.HandoverGo, ""},
+		"the user spoke last":       {begun().close("Done.").user("Now the tests, please."), message.HandoverCalled, ""},
+		"words in mid-turn":         {begun().user("Use tabs."), message.HandoverCalled, ""},
+		"words, then work":          {begun().user("Use tabs.").edit("a.go", "x", "y"), message.HandoverGo, ""},
+		"stopped in a call":         {begun().start("Bash", map[string]any{"command": "make"}), message.HandoverGo, ""},
+		"a call has failed":         {begun().run("make", "no", 2), message.HandoverGo, ""},
+		"its words in mid-turn":     {begun().say("Now I will look at the lexer."), message.HandoverGo, ""},
+		"a question in its words":   {begun().say("It works. Should I also fix the lexer?"), message.HandoverGo, ""},
+		"its turn is over":          {begun().close("The parser is fixed."), message.HandoverNextWord, ""},
+		"over with a question":      {begun().close("Should I also fix the lexer?"), message.HandoverNextWord, ""},
+		"over, with open steps":     {(&tale{}).user("Fix the parser please.").plan("x One", "o Two").close("One is finished."), message.HandoverNextWord, ""},
+		"asked with a tool":         {begun().ask("Which one?"), message.HandoverAsk, "Which one?"},
+		"answered with a tool":      {begun().ask("Which one?").answer("Which one?", "A"), message.HandoverGo, ""},
+		"a question that was left":  {begun().ask("Which one?").end("The user doesn't want to proceed with this tool use.", true).user("[Request interrupted by user for tool use]"), message.HandoverNextWord, ""},
+		"a tool was refused":        {begun().refuse("Bash", map[string]any{"command": "make"}, "not now"), message.HandoverGo, ""},
+		"interrupted":               {begun().user("[Request interrupted by user]"), message.HandoverNextWord, ""},
+		"interrupted, then words":   {begun().user("[Request interrupted by user]").user("What is left?"), message.HandoverCalled, ""},
+		"told to stop":              {begun().close("The parser is half fixed.").user("Stop here, do nothing more."), message.HandoverCalled, ""},
+		"a rule, and work":          {(&tale{}).user("Fix the parser. Ask me before you push.").edit("a.go", "x", "y"), message.HandoverGo, ""},
+		"a plan waits for approval": {begun().start("ExitPlanMode", map[string]any{"plan": "# Split it"}), message.HandoverNextWord, ""},
+		"its approval is told":      {begun().start("ExitPlanMode", map[string]any{"plan": "# Split it"}).end("User has approved your plan.", false), message.HandoverGo, ""},
+		"a plan that was approved":  {begun().approve("# Split it"), message.HandoverCalled, ""},
+		"an error ends the turn":    {begun().failed("API Error: 529 Overloaded"), message.HandoverNextWord, ""},
+		"nothing is known":          {&tale{}, message.Text{}, ""},
+		"a file that only begins":   {(&tale{}).user("<system-reminder>be kind</system-reminder>"), message.Text{}, ""},
+		"a task's end is no word":   {begun().close("It runs.").user("<task-notification>done</task-notification>"), message.HandoverNextWord, ""},
+		"a summary's line, then it": {begun().close("It runs.").compact("keep the API"), message.HandoverNextWord, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, l := range []message.Lang{message.EN, message.ZH} {
+			for _, l := range langs {
 				h := c.tale.handover(t, "")
 				h.Lang = l
-				parts := h.Parts()
-				last := parts[len(parts)-1].Text
-				head, _, _ := strings.Cut(c.want.In(l), "%s")
-				if !strings.HasPrefix(last, head) || !strings.Contains(last, c.says) {
-					t.Errorf("%s: %s", l, last)
+				check := func(h Handover, want message.Text, says string) {
+					parts := h.Parts()
+					last := parts[len(parts)-1]
+					if want.EN == "" {
+						if last.Name == "directive" {
+							t.Errorf("%s: %s", l, last.Text)
+						}
+						return
+					}
+					head, _, _ := strings.Cut(want.In(l), "%s")
+					if last.Name != "directive" || !strings.HasPrefix(last.Text, head) || !strings.Contains(last.Text, says) {
+						t.Errorf("%s: %s", l, last.Text)
+					}
 				}
+				check(h, c.want, c.says)
+				h.Manual = true // a person's /compact comes between two turns
+				check(h, message.HandoverNextWord, "")
 			}
 		})
+	}
+}
+
+// Every state, with a text that opens a turn and one that leaves the next word to the user:
+// nothing opens a turn over a question or an interruption.
+func TestDirectiveTable(t *testing.T) {
+	t.Parallel()
+	none, next, going, called, asks := "", message.HandoverNextWord.EN, message.HandoverGo.EN, message.HandoverCalled.EN, message.HandoverAsk.Format(message.EN, "“Which?”")
+	for state, want := range map[compact.State]struct{ plain, opens, hold string }{
+		compact.StateUnknown:     {none, going, next},
+		compact.StateUnderWay:    {going, going, next},
+		compact.StateCalled:      {called, called, next},
+		compact.StateAsked:       {next, next, next},
+		compact.StateInterrupted: {next, next, next},
+		compact.StateTurnOver:    {next, going, next},
+	} {
+		s := compact.Situation{State: state}
+		for how, c := range map[string]struct {
+			opens, hold bool
+			want        string
+		}{"plain": {false, false, want.plain}, "opens": {true, false, want.opens}, "hold": {false, true, want.hold}} {
+			if got := directive(s, c.opens, c.hold, message.EN); got != c.want {
+				t.Errorf("%s, %s: %q, want %q", state, how, got, c.want)
+			}
+			if asked := (compact.Situation{State: compact.StateAsked, Question: "Which?"}); directive(asked, c.opens, c.hold, message.EN) != asks {
+				t.Errorf("%s: the question is not told", how)
+			}
+		}
 	}
 }
 
@@ -294,7 +388,7 @@ func TestHandoverIsAFrame(t *testing.T) {
 			if strings.HasPrefix(line, "#") {
 				titles[line]++
 			}
-			if strings.HasPrefix(line, "**") && !strings.HasPrefix(line, "**"+message.HandoverGo.In(l)[2:10]) {
+			if strings.HasPrefix(line, "**") && line != message.HandoverGo.In(l) {
 				t.Errorf("a forged directive: %s", line)
 			}
 		}
@@ -345,8 +439,8 @@ func TestHandoverFits(t *testing.T) {
 	}
 }
 
-// After five compactions the first rules, the current goal and the open steps
-// are still there, and the text has not grown.
+// After five compactions the first message, the newest words and the open steps are
+// still there, and the text has not grown.
 func TestFiveInARow(t *testing.T) {
 	t.Parallel()
 	var words compact.Words
@@ -373,8 +467,8 @@ func TestFiveInARow(t *testing.T) {
 				t.Errorf("compaction %d: %q is lost\n%s", i+1, want, text)
 			}
 		}
-		if i > 0 && strings.Contains(text, fmt.Sprintf("said: “Now port module %d", i-1)) || i > 0 && strings.Contains(text, fmt.Sprintf("that: “Now port module %d", i-1)) {
-			t.Errorf("compaction %d: the last task is back\n%s", i+1, text)
+		if newest := fmt.Sprintf("\n- “and please keep the tests of module %d green”", i); !strings.Contains(text, "## "+message.HandoverWords.EN+newest) {
+			t.Errorf("compaction %d: the newest words are not the first\n%s", i+1, text)
 		}
 		switch n := message.Units(text); {
 		case i == 0:
@@ -453,21 +547,22 @@ func TestHandoverMemory(t *testing.T) {
 	}
 }
 
-// A host's file may lag behind what it told its hook.
+// A host's file may lag behind what it told its hook: the turn is over, whatever the agent
+// said.
 func TestRested(t *testing.T) {
 	t.Parallel()
-	for said, want := range map[string]string{
-		"All done: it is fixed.":         message.HandoverFinished.EN,
-		"Fixed. Shall I push it?":        "Shall I push it?",
-		"":                               message.HandoverGo.EN,
-		"I will look at the lexer next.": message.HandoverGo.EN,
-	} {
+	for _, said := range []string{"All done: it is fixed.", "Fixed. Shall I push it?", "", "I will look at the lexer next."} {
 		r := (&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").record(t, compact.Words{})
 		r.Rested(said)
-		h := Handover{Record: r, Work: r.Work(), Lang: message.EN}
-		if text := h.Text(); !strings.Contains(text, want) {
+		text := Handover{Record: r, Work: r.Work(), Lang: message.EN}.Text()
+		if !strings.Contains(text, message.HandoverNextWord.EN) || said != "" && !strings.Contains(text, message.HandoverSaid.Format(message.EN, "“"+said+"”")) {
 			t.Errorf("after %q:\n%s", said, text)
 		}
+	}
+	// What the file tells is not told twice.
+	r := (&tale{}).user("Fix the parser please.").close("It is fixed.").record(t, compact.Words{})
+	if r.Rested("It is fixed."); r.said != "It is fixed." || !r.Words.Over {
+		t.Errorf("%q, %+v", r.said, r.Words)
 	}
 }
 

@@ -5,41 +5,64 @@ import (
 	"testing"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// Only what opens a turn tells the agent to carry on, in both languages.
+// Only what opens a turn tells an agent to carry on whose turn is over, in both languages.
 func TestLastLine(t *testing.T) {
 	t.Parallel()
-	for _, l := range []message.Lang{message.ZH, message.EN} {
-		f := Facts{Session: "s", Ordinal: 1, First: "port it", Hold: true}
-		adopted, _ := Adopt("Continue now.", f, auto(), l)
-		h := (&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").handover(t, "")
-		h.Lang, h.Hold = l, true
-		for name, text := range map[string]string{
-			"written": Write(f, auto(), l).Text, "adopted": adopted.Text,
-			"hand-over": h.Text(),
-		} {
-			if !strings.HasSuffix(text, message.HandoverHold.In(l)+"\n"+compact.PacketClose) || strings.Contains(text, message.PacketDirective.In(l)) || strings.Contains(text, message.HandoverGo.In(l)) {
-				t.Errorf("%s:\n%s", name, text)
+	over := compact.Situation{State: compact.StateTurnOver}
+	for _, l := range langs {
+		f := Facts{Session: "s", Ordinal: 1, Words: said("port it"), Situation: over}
+		h := (&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").close("It is fixed.").handover(t, "")
+		h.Lang = l
+		for opens, want := range map[bool]message.Text{false: message.HandoverNextWord, true: message.HandoverGo} {
+			f.Opens, h.Opens = opens, opens
+			texts := map[string]string{"written": Write(f, auto(), l).Text, "hand-over": h.Text()}
+			if !opens {
+				adopted, _ := Adopt("Continue now.", f, auto(), l)
+				texts["adopted"] = adopted.Text
+			}
+			for name, text := range texts {
+				if !strings.HasSuffix(text, "\n\n"+want.In(l)+"\n"+compact.PacketClose) || strings.Contains(text, message.PacketDirective.In(l)) || strings.Contains(text, message.HandoverGo.In(l)) != opens {
+					t.Errorf("%s, opens %v:\n%s", name, opens, text)
+				}
 			}
 		}
-		held := compact.Words{Held: []compact.Held{{Text: "Ask me before you push.", Hold: extract.Guard}}}
-		if note := GoOn(held, "ovt-x-1", "printer", l); !strings.Contains(note, "printer") || !strings.Contains(note, "Ask me before you push.") || !strings.Contains(note, `id="ovt-x-1" part="go"`) {
-			t.Errorf("note: %s", note)
+		// Of the agent's own packet, which opens a turn, the last line is its own.
+		f.Opens = true
+		if adopted, _ := Adopt("Continue now.", f, auto(), l); !strings.HasSuffix(adopted.Text, "\n\nContinue now.\n"+compact.PacketClose) {
+			t.Errorf("adopted:\n%s", adopted.Text)
 		}
-		if note := GoOn(compact.Words{}, "ovt-x-1", "printer", l); !strings.Contains(note, message.HandoverGo.In(l)) {
+		f.Literal = true
+		if text := Write(f, auto(), l).Text; !strings.HasSuffix(text, "\n\n"+message.PacketDirective.In(l)+"\n"+compact.PacketClose) {
+			t.Errorf("the specification's last line is lost:\n%s", text)
+		}
+		if note := GoOn("ovt-x-1", "printer", l); !strings.Contains(note, "“printer”") || !strings.Contains(note, `id="ovt-x-1" part="go"`) || !strings.Contains(note, message.HandoverGo.In(l)) {
 			t.Errorf("note: %s", note)
 		}
 	}
 }
 
-// Rows of tables are nobody's last word.
+// What the agent said last is told with its end; what only an app shows is nobody's word.
 func TestSaidLast(t *testing.T) {
 	t.Parallel()
-	text := (&tale{}).user("Please make the lexer fast.").edit("b.go", "x", "y").say("The lexer is fast now.\n\n| before | after |\n|---|---|\n| 3 s | 1 s |\n\n::git-create-pr{branch=\"b\"}").handover(t, "").Text()
-	if !strings.Contains(text, "you said last: “The lexer is fast now.”") {
+	text := (&tale{}).user("Please make the lexer fast.").edit("b.go", "x", "y").close("The lexer is fast now.\n\n::git-create-pr{branch=\"b\"}").handover(t, "").Text()
+	if !strings.Contains(text, message.HandoverSaid.Format(message.EN, "“The lexer is fast now.”")) {
 		t.Error(text)
+	}
+	for state, c := range map[string]struct {
+		tale *tale
+		most int
+	}{
+		"under way": {(&tale{}).user("Go.").say(strings.Repeat("word ", 400) + "the end."), 202},
+		"over":      {(&tale{}).user("Go.").close(strings.Repeat("word ", 400) + "the end."), 1002},
+	} {
+		for line := range strings.Lines(c.tale.handover(t, "").Text()) {
+			said, ok := strings.CutPrefix(strings.TrimSpace(line), "- you said last: ")
+			if n := message.Units(said); ok && (n > c.most || n < c.most-10 || !strings.HasSuffix(said, " the end.”")) {
+				t.Errorf("%s: %d units: %s", state, n, said)
+			}
+		}
 	}
 }

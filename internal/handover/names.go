@@ -1,50 +1,27 @@
 package handover
 
 import (
-	"bytes"
 	"sort"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/redact"
-)
-
-// use says where a name was met. What an agent wrote itself into a tool is what
-// it will write again; what a tool printed is mostly noise.
-type use uint8
-
-const (
-	heard    use = iota // texts and results
-	reported            // what a sub-agent answered
-	typed               // a tool's input
-	edits               // the text that an edit puts into a file
 )
 
 // nameStat is what is known of one name.
 type nameStat struct {
-	text   string
-	full   string // the longest path that ended in it
-	last   int64  // where it was met last, in bytes of the slice
-	typed  int32  // tool inputs that hold it
-	heard  int32  // other pieces
-	told   int32  // of these, what sub-agents reported
-	piece  int32  // the last piece that counted it
-	home   int32  // the file it belongs to, -1 for none
-	homing uint8  // how sure that is
-	path   bool   // of a file
-	secret bool   // or a part of one
-	// defined: a word such as func or class has stood before it.
-	defined bool
-	part    bool // the last part of a path that is no file's: a folder, a package
+	text  string
+	full  string // the longest path that ended in it
+	last  int64  // where it was met last, in bytes of the slice
+	typed int32  // tool inputs that hold it
+	heard int32  // other pieces
+	piece int32  // the last piece that counted it
+	path  bool   // of a file
+	// secret: it is one, or a part of one. defined: a word such as func or class has stood
+	// before it.
+	secret, defined bool
 }
-
-// How sure it is that an identifier belongs to a file.
-const (
-	homeSeen    = 1 + iota // stood in what was read of it
-	homeLine               // a line began with the file's path
-	homeEdited             // was part of an edit
-	homeDefined            // was defined there
-)
 
 // nameTable counts names. A slice of twenty megabytes holds some ten thousand
 // different ones and mentions them a million times.
@@ -63,17 +40,16 @@ func (t *nameTable) entry(base []byte, secret func([]byte) bool) *nameStat {
 	if len(t.list) == maxNames {
 		return nil
 	}
-	n := nameStat{text: string(base), home: -1, piece: -1, secret: secret(base)}
+	n := nameStat{text: string(base), piece: -1, secret: secret(base)}
 	t.at[n.text] = int32(len(t.list))
 	t.list = append(t.list, n)
 	return &t.list[len(t.list)-1]
 }
 
-// count reads the names of one string of the conversation; file is what it
-// belongs to, -1 for nothing.
-func (r *Record) count(text []byte, escaped bool, u use, file int32) {
+// count reads the names of one string of the conversation; typed says that it is a
+// tool's input.
+func (r *Record) count(text []byte, escaped, typed bool) {
 	s := extract.NameScan{Text: text, Escaped: escaped}
-	line, lineFile := -1, int32(-1)
 	secrets := secretsOf{text: text}
 	for {
 		n, ok := s.Next()
@@ -85,47 +61,21 @@ func (r *Record) count(text []byte, escaped bool, u use, file int32) {
 			continue
 		}
 		e.last = r.pos
-		e.defined = e.defined || n.Defined
-		if e.piece != r.piece {
-			e.piece = r.piece
-			switch u {
-			case reported:
-				e.told++
-				fallthrough
-			case heard:
-				e.heard++
-			default:
-				e.typed++
-			}
-		}
-		if n.Path {
-			suffixed := bytes.LastIndexByte(n.Base, '.') > 0
-			e.part = e.part || !suffixed
-			if suffixed || file < 0 {
-				e.path = true
-				if len(n.Text) > len(e.full) {
-					e.full = string(n.Text)
-				}
-				if n.Lead && file < 0 {
-					line, lineFile = n.Line, r.known(string(n.Text))
-				}
-				continue
-			}
-		}
-		home, homing := file, uint8(homeSeen)
-		switch {
-		case file >= 0 && n.Defined:
-			homing = homeDefined
-			if u == edits {
+		if n.Defined {
+			e.defined = true
+			if typed && (r.last.kind == host.EditDeed || r.last.kind == host.CreateDeed) {
 				r.last.where = e.text
 			}
-		case u == edits:
-			homing = homeEdited
-		case file < 0 && n.Line == line && lineFile >= 0:
-			home, homing = lineFile, homeLine
 		}
-		if home >= 0 && homing >= e.homing {
-			e.home, e.homing = home, homing
+		if e.piece != r.piece {
+			if e.piece = r.piece; typed {
+				e.typed++
+			} else {
+				e.heard++
+			}
+		}
+		if e.path = e.path || n.Path; n.Path && len(n.Text) > len(e.full) {
+			e.full = string(n.Text)
 		}
 	}
 }

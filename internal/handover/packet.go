@@ -1,13 +1,13 @@
 package handover
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
 )
@@ -24,20 +24,18 @@ type Facts struct {
 	// Ordinal counts the session's compactions from 1.
 	Ordinal int
 	Now     time.Time
-	// First and Latest are the user's first and latest requests.
-	First, Latest string
+	// Words are the user's, Situation how the work stands; Goal is what a host pursues.
+	Words     compact.Words
+	Situation compact.Situation
+	Goal      string
 	// Slice is what was done since the last compaction.
 	Slice compact.Slice
-	// Next are the open steps of plan, tasks or workflow, the current first.
-	Next []string
-	// Decisions are invariants and decisions that must hold on.
-	Decisions []string
 	// Decision is why the context is compacted; the zero value says nothing.
 	Decision compact.Decision
 	// Moved says that nothing was compacted: the session goes on elsewhere.
 	Moved bool
-	// Hold is [Handover.Hold].
-	Hold bool
+	// Opens is [Handover.Opens]. Literal makes the last line that of the specification.
+	Opens, Literal bool
 }
 
 func (f Facts) header(l message.Lang) string {
@@ -47,13 +45,18 @@ func (f Facts) header(l message.Lang) string {
 	return message.PacketHeader.In(l)
 }
 
+// last is the last line.
+func (f Facts) last(l message.Lang) string {
+	if f.Literal {
+		return message.PacketDirective.In(l)
+	}
+	return directive(f.Situation, f.Opens, false, l)
+}
+
 // Write writes the packet. Secrets are taken out of each fact before anything is
 // cut.
 func Write(f Facts, s compact.Settings, l message.Lang) compact.Packet {
-	id, last := compact.PacketID(f.Session, f.Ordinal), message.PacketDirective.In(l)
-	if f.Hold {
-		last = message.HandoverHold.In(l)
-	}
+	id, last := compact.PacketID(f.Session, f.Ordinal), f.last(l)
 	parts := append([]string{f.header(l)}, f.parts(packetMax-message.Units(frame(id, "", f.header(l), last)), s, l)...)
 	return compact.Packet{ID: id, Text: frame(id, "", append(parts, last)...), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}
 }
@@ -65,17 +68,15 @@ func Adopt(text string, f Facts, s compact.Settings, l message.Lang) (compact.Pa
 	if text == "" {
 		return compact.Packet{}, false
 	}
-	id, parts := compact.PacketID(f.Session, f.Ordinal), []string{f.header(l), ""}
-	if f.Hold {
-		parts = append(parts, message.HandoverHold.In(l))
+	id, last := compact.PacketID(f.Session, f.Ordinal), ""
+	if !f.Opens {
+		last = f.last(l)
 	}
-	room := packetMax - message.Units(frame(id, "", parts...))
-	if message.Units(text) > room {
+	if room := packetMax - message.Units(frame(id, "", f.header(l), "…\n", last)); message.Units(text) > room {
 		// The end holds the next step and the directive.
-		text = message.Cut(text, room/2-1) + "…\n" + message.EndUnits(text, room-room/2-1)
+		text = message.Cut(text, room/2) + "…\n" + message.EndUnits(text, room-room/2)
 	}
-	parts[1] = text
-	return compact.Packet{ID: id, Text: frame(id, "", parts...), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}, true
+	return compact.Packet{ID: id, Text: frame(id, "", f.header(l), text, last), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}, true
 }
 
 // frame marks texts as a note by a machine, and part what follows a packet of that id. A
@@ -84,6 +85,7 @@ func frame(id, part string, texts ...string) string {
 	if part != "" {
 		part = `" part="` + part
 	}
+	texts = slices.DeleteFunc(texts, func(t string) bool { return t == "" })
 	return compact.PacketOpen + ` id="` + id + part + "\">\n" + strings.Join(texts, "\n\n") + "\n" + compact.PacketClose
 }
 
@@ -117,9 +119,12 @@ const (
 
 // parts are the sections within the room.
 func (f Facts) parts(room int, s compact.Settings, l message.Lang) []string {
-	first, latest, last := strings.TrimSpace(clean(f.First)), strings.TrimSpace(clean(f.Latest)), strings.TrimSpace(clean(f.Slice.Last))
+	newest := f.Words.Newest()
+	first, latest, last := clean(cmp.Or(f.Goal, f.Words.First.Text)), clean(newest.Text), strings.TrimSpace(clean(f.Slice.Last))
 	if latest == first {
 		latest = ""
+	} else if newest.To != "" {
+		latest += "\n↩ " + clean(newest.To)
 	}
 	tail := message.End(last, s.Packet.MaxTailChars)
 	if tail != "" && len(tail) < len(last) {
@@ -133,8 +138,8 @@ func (f Facts) parts(room int, s compact.Settings, l message.Lang) []string {
 		{title: message.PacketGoal, text: first, most: mostRequest},
 		{title: message.PacketLatest, text: latest, most: mostRequest},
 		{title: message.PacketDone, items: tidy(f.done(l)), most: mostList},
-		{title: message.PacketNext, items: tidy(f.Next), most: mostList},
-		{title: message.PacketDecisions, items: tidy(f.Decisions), most: mostList},
+		{title: message.PacketNext, items: tidy(f.Situation.Plan), most: mostList},
+		{title: message.PacketDecisions, items: tidy(f.said(l)), most: mostList},
 		{title: message.PacketAvoid, items: tidy(avoid), most: mostList},
 		{title: message.PacketTail, text: tail, tail: true, most: mostTail},
 		{title: message.PacketWhy, text: f.Decision.Reason.In(l), most: mostWhy},
@@ -145,6 +150,17 @@ func (f Facts) parts(room int, s compact.Settings, l message.Lang) []string {
 		room -= message.Units(parts[i]) + len("\n\n")
 	}
 	return parts
+}
+
+// said are the user's words beside those that are told as goal and latest, the newest first.
+func (f Facts) said(l message.Lang) (out []string) {
+	list, _ := f.Words.Quote(mostWords, func(w compact.Word) int { return message.Units(w.Text) + message.Units(w.To) })
+	for _, w := range list {
+		if w.Text != f.Words.Newest().Text && (f.Goal != "" || w.Text != f.Words.First.Text) {
+			out = append(out, Handover{Lang: l}.word(w))
+		}
+	}
+	return out
 }
 
 // done is what the slice brought, the newest first.
@@ -170,7 +186,7 @@ func (f Facts) done(l message.Lang) (done []string) {
 func tidy(items []string) (out []string) {
 	for _, it := range items {
 		if it = message.OneLine(clean(it)); message.Units(it) > mostItem {
-			it = message.Cut(it, mostItem-1) + "…"
+			it = message.Cut(it, mostItem*2/3) + "…" + message.EndUnits(it, mostItem-mostItem*2/3-1)
 		}
 		if it != "" && !slices.Contains(out, it) {
 			out = append(out, it)
@@ -208,15 +224,7 @@ func quote(text string) string {
 // FactsOf are what a packet is written from; more are open steps from elsewhere,
 // a workflow or a task list.
 func FactsOf(t compact.Thread, session string, ordinal int, now time.Time, more ...string) Facts {
-	s := t.Situation(more...)
-	f := Facts{
-		Session: session, Ordinal: ordinal, Now: now, First: t.First, Latest: s.Request,
-		Slice: t.State.Slice, Next: s.Plan, Decisions: t.Words.Lines(), Hold: s.State.Waits(),
-	}
-	if s.To != "" {
-		f.Latest += "\n↩ " + s.To
-	}
-	return f
+	return Facts{Session: session, Ordinal: ordinal, Now: now, Words: t.Words, Situation: t.Situation(more...), Slice: t.State.Slice}
 }
 
 // WorkOf is what a hand-over tells of the work: what the conversation's observers
@@ -232,7 +240,7 @@ func WorkOf(t compact.Thread, r *Record, more ...string) Work {
 		w.Steps = s.Slice.Steps
 	}
 	if len(s.Plan.Steps) > 0 {
-		w.Next, w.Unsure = r.steps(t.Open())
+		w.Next = t.Open()
 	}
 	w.Stages = s.Slice.Stages
 	w.Next = append(w.Next, more...)
@@ -241,20 +249,6 @@ func WorkOf(t compact.Thread, r *Record, more ...string) Work {
 
 // GoOn is the note that opens a turn after the packet of that id: it names the open
 // step, and is the only one that tells the agent to carry on.
-func GoOn(w compact.Words, id, step string, l message.Lang) string {
-	return frame(id, "go", message.PacketGoOn.Format(l, quoted(step, 160)), goOn(w, l))
-}
-
-// goOn is the directive of a packet or a note that opens a turn.
-func goOn(w compact.Words, l message.Lang) string {
-	guard := ""
-	for _, h := range w.Held {
-		if h.Hold == extract.Guard {
-			guard = h.Text
-		}
-	}
-	if guard != "" {
-		return message.HandoverGoGuard.Format(l, quoted(guard, 200))
-	}
-	return message.HandoverGo.In(l)
+func GoOn(id, step string, l message.Lang) string {
+	return frame(id, "go", message.PacketGoOn.Format(l, quoted(step, 160)), message.HandoverGo.In(l))
 }

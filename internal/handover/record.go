@@ -25,17 +25,15 @@ type Record struct {
 	root     string // of the paths, where that is not CWD
 	names    nameTable
 	byBase   map[string][]int32 // files by their names
-	dirs     map[string]bool    // folders of files
 	files    []touched
 	at       map[string]int32
 	runs     []executed
 	runAt    map[string]int
 	thread   compact.Thread // only its plan and commits
-	plan     int64          // where the plan was changed last, -1 for before the slice
 	commit   int64          // where the last commit was made, -1 for none
+	edits    int            // of files since the plan was written
 	calls    map[transcript.CallID]call
 	last     deed
-	before   int    // requests of the user before the slice
 	said     string // the end of the agent's last text
 	question string // of a tool, the one that was answered last
 	began    int64  // when, in milliseconds
@@ -56,8 +54,7 @@ type touched struct {
 type call struct {
 	tool  string
 	deed  host.Deed
-	input []byte // of a TaskCreate
-	file  int32
+	input []byte  // of a TaskCreate
 	wrote []int32 // the files that it changes, if it works
 }
 
@@ -74,8 +71,8 @@ type deed struct {
 // NewRecord begins a record.
 func NewRecord(cwd string) *Record {
 	return &Record{
-		CWD: cwd, commit: -1, plan: -1,
-		at: map[string]int32{}, byBase: map[string][]int32{}, dirs: map[string]bool{}, runAt: map[string]int{}, calls: map[transcript.CallID]call{},
+		CWD: cwd, commit: -1,
+		at: map[string]int32{}, byBase: map[string][]int32{}, runAt: map[string]int{}, calls: map[transcript.CallID]call{},
 		names: nameTable{at: make(map[string]int32, 4096)},
 	}
 }
@@ -91,20 +88,20 @@ func NewNames(cwd string) *Record {
 // Add takes the next piece. off counts from the start of the slice.
 func (r *Record) Add(p *transcript.Event, off int64) {
 	switch p.Kind {
-	case transcript.Interrupted:
-		r.Words = r.Words.Interrupted()
+	case transcript.Interrupted, transcript.TurnEnded:
+		r.Words = r.Words.Ended(p.Kind == transcript.Interrupted)
 		return
-	case transcript.About, transcript.Counted, transcript.TurnEnded:
+	case transcript.About, transcript.Counted:
 		return // nothing that was said or done
 	}
 	if r.piece == 0 {
-		r.before, r.began = r.Words.Requests, p.Time
+		r.began = p.Time
 	}
 	r.pos = off
 	r.size = max(r.size, off)
 	r.piece++
 	switch p.Kind {
-	case transcript.Compacted:
+	case transcript.Compacted, transcript.HostSaid: // the host's words are no names of the work
 		return
 	case transcript.ToolBegan:
 		r.call(p)
@@ -115,28 +112,36 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 		if !r.bare {
 			r.hear(p.How, text)
 		}
-		r.count([]byte(text), false, heard, -1)
+		r.count([]byte(text), false, false)
 	case transcript.AgentSaid:
 		text := extract.Undirected(p.Text())
-		r.Words = r.Words.Last(compact.AgentLast)
-		if t := strings.TrimSpace(text); t != "" && t != "No response requested." { // the host says that in the agent's place
-			if !r.bare {
-				r.Words = r.Words.Answered(text)
-			}
-			r.said = text[max(0, len(text)-maxSaidEnd):]
+		if !r.bare {
+			r.answered(text, p.Failed)
 		}
-		r.count([]byte(text), false, heard, -1)
+		r.count([]byte(text), false, false)
 	default:
-		p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, heard, -1) })
+		p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, false) })
+	}
+}
+
+// answered takes a message of the agent's. An error that the host shows in its place ends
+// the turn.
+func (r *Record) answered(text string, failed bool) {
+	if failed {
+		r.Words = r.Words.Ended(false)
+		return
+	}
+	if r.Words = r.Words.Said(text); strings.TrimSpace(text) != "" {
+		r.said = text[max(0, len(text)-maxSaidEnd):]
 	}
 }
 
 // Rested takes how the turn ended, as the host told it: its file may lag behind.
 func (r *Record) Rested(said string) {
-	if r.Words.Evidence.Has(compact.AgentLast) || strings.TrimSpace(said) == "" {
-		return
+	if r.Words.Last != compact.LastAgent {
+		r.answered(extract.Undirected(said), false)
 	}
-	r.Words, r.said = r.Words.Answered(said), extract.Undirected(said)
+	r.Words = r.Words.Ended(false)
 }
 
 // Began is when the slice began; zero where its host tells no times.
@@ -153,9 +158,9 @@ func (r *Record) Listen(p *transcript.Event) {
 	case transcript.UserSaid:
 		r.hear(p.How, p.Text())
 	case transcript.AgentSaid:
-		r.Words = r.Words.Answered(p.Text())
-	case transcript.Interrupted:
-		r.Words = r.Words.Interrupted()
+		r.answered(extract.Undirected(p.Text()), p.Failed)
+	case transcript.Interrupted, transcript.TurnEnded:
+		r.Words = r.Words.Ended(p.Kind == transcript.Interrupted)
 	case transcript.ToolBegan:
 		r.Words = r.Words.Worked()
 		c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw)}
@@ -175,23 +180,23 @@ func (r *Record) Listen(p *transcript.Event) {
 			r.answer(c, p)
 		}
 	}
-	r.thread.State.Slice, r.plan = compact.Slice{}, -1
+	r.thread.State.Slice = compact.Slice{}
 }
 
-// hear takes what the user said. What he chose among the agent's own options is
-// no request of its own: it stands beside its question.
+// hear takes what the user said. What he chose among the agent's own options stands
+// beside its question.
 func (r *Record) hear(how transcript.How, text string) {
-	switch how {
-	case transcript.Answered:
-		r.Words = r.Words.Chose(r.question, text)
-	case transcript.Typed, transcript.Queued, transcript.Aimed:
-		r.Words, r.said = r.Words.Hear(text).Last(compact.UserLast), ""
-		if how == transcript.Aimed {
-			r.Words = r.Words.Aim(text)
-		}
-	default:
-		r.Words = r.Words.HearAside(text)
+	if how == transcript.Answered {
+		r.Words = r.Words.Answer(r.question, text)
+		return
 	}
+	r.Words = r.Words.Hear(text, hows[how], time.Time{})
+}
+
+// hows are the ways in which words come, as they are kept.
+var hows = [...]compact.How{
+	transcript.Typed: compact.Typed, transcript.Queued: compact.Typed, transcript.Answered: compact.WithAnswer, transcript.Rejected: compact.WithRefusal,
+	transcript.WithCompact: compact.WithCompact, transcript.Aimed: compact.AsGoal, transcript.Approved: compact.AsPlan,
 }
 
 // answer takes the result of a question or of a task's making.
@@ -206,18 +211,18 @@ func (r *Record) answer(c call, p *transcript.Event) {
 
 func (r *Record) call(p *transcript.Event) {
 	r.Words = r.Words.Worked()
-	c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw), file: -1}
+	c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw)}
 	d := c.deed
 	if p.Tool == "TaskCreate" {
 		c.input = slices.Clone(p.Raw)
 	}
+	r.Words.Proposed = p.Tool == "ExitPlanMode" // of Claude Code: its plan waits for approval
 	r.last = deed{kind: d.Kind, id: p.ID, open: true}
 	switch d.Kind {
 	case host.RunDeed:
 		r.last.what = d.Command
 		if f := FileRead(d.Command); f != "" {
-			c.file = r.file(f)
-			r.files[c.file].reads++
+			r.files[r.file(f)].reads++
 		}
 		for _, f := range FilesChanged(d.Command) {
 			c.wrote = append(c.wrote, r.file(f))
@@ -231,9 +236,6 @@ func (r *Record) call(p *transcript.Event) {
 	}
 	for _, f := range d.Files {
 		i := r.file(f)
-		if c.file < 0 {
-			c.file = i
-		}
 		r.last.what = r.files[i].path
 		if d.Kind == host.ReadDeed {
 			r.files[i].reads++
@@ -241,38 +243,25 @@ func (r *Record) call(p *transcript.Event) {
 			c.wrote = append(c.wrote, i)
 		}
 	}
-	p.Strings(func(key string, inner transcript.Inner) {
-		u, file := typed, int32(-1)
-		if key != "file_path" && c.file >= 0 && d.Kind != host.RunDeed {
-			file = c.file
-			if d.Kind == host.EditDeed || d.Kind == host.CreateDeed {
-				u = edits
-			}
-		}
-		r.count(inner.Escaped(), true, u, file)
-	})
+	p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, true) })
 	r.calls[p.ID] = c
 }
 
 // planned takes what a call tells of the plan.
 func (r *Record) planned(e host.Event) {
-	r.thread = r.thread.Apply(e, compact.Settings{})
-	r.plan, r.Words = r.pos, r.Words.Planned()
+	r.thread, r.edits = r.thread.Apply(e, compact.Settings{}), 0
 }
 
 // maxOutput is how much of a command's output is looked at, from its end.
 const maxOutput = 64 << 10
 
 func (r *Record) result(p *transcript.Event) {
-	c, ok := r.calls[p.ID]
-	if !ok {
-		c.file = -1
-	}
+	c := r.calls[p.ID]
 	delete(r.calls, p.ID)
 	if p.ID == r.last.id {
 		r.last.open, r.last.failed = false, p.Failed
 	}
-	r.Words = r.Words.Last(compact.AtWork)
+	r.Words = r.Words.Worked()
 	worked := !p.Failed && !p.Refused
 	if c.deed.Kind == host.RunDeed {
 		worked = r.ran(c.deed.Command, p)
@@ -284,11 +273,7 @@ func (r *Record) result(p *transcript.Event) {
 			r.wrote(i, c.deed.Kind)
 		}
 	}
-	u := heard
-	if c.deed.Kind == host.DelegateDeed {
-		u = reported
-	}
-	p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, u, c.file) })
+	p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, false) })
 }
 
 // ran takes the end of a command, and says whether it worked.
@@ -308,14 +293,14 @@ func (r *Record) ran(line string, p *transcript.Event) bool {
 			r.thread = r.thread.Apply(end, compact.Settings{})
 		}
 	}
-	failed := exit != nil && *exit != 0
-	if !p.Refused {
-		failed = r.remember(line, output, exit)
-	}
+	worked := exit == nil || *exit == 0
 	if p.ID == r.last.id {
-		r.last.failed = failed
+		r.last.failed = !worked
 	}
-	return exit == nil || *exit == 0
+	if !p.Refused && exit != nil {
+		r.remember(line, output, *exit)
+	}
+	return worked
 }
 
 // wrote takes a change of a file. One that was refused, or failed, is none.
@@ -324,6 +309,7 @@ func (r *Record) wrote(i int32, kind host.DeedKind) {
 	f.created = f.created || kind == host.CreateDeed && f.reads+f.writes == 0
 	f.writes++
 	f.wrote = r.pos
+	r.edits++
 }
 
 // file is the index of a file by its path.
@@ -349,7 +335,6 @@ func (r *Record) file(path string) int32 {
 	i := int32(len(r.files))
 	r.at[path] = i
 	r.byBase[base] = append(r.byBase[base], i)
-	r.dirs[folderOf(path)] = true
 	r.files = append(r.files, touched{path: path, wrote: -1})
 	return i
 }
@@ -378,13 +363,12 @@ func (r *Record) rebase() {
 		return
 	}
 	r.root = root
-	at, dirs := map[string]int32{}, map[string]bool{}
+	r.at = map[string]int32{}
 	for i := range r.files {
 		f := &r.files[i]
 		f.path = strings.TrimPrefix(f.path, root)
-		at[f.path], dirs[folderOf(f.path)] = int32(i), true
+		r.at[f.path] = int32(i)
 	}
-	r.at, r.dirs = at, dirs
 	r.last.what = strings.TrimPrefix(r.last.what, root)
 }
 
@@ -409,9 +393,7 @@ func (r *Record) Empty() bool { return r.piece == 0 }
 
 // Work is what was done and what is left, as the slice itself tells it.
 func (r *Record) Work() Work {
-	w := Work{Commits: r.thread.State.Slice.Commits, Steps: r.thread.State.Slice.Steps, Words: r.Words}
-	w.Next, w.Unsure = r.steps(r.thread.Open())
-	return w
+	return Work{Commits: r.thread.State.Slice.Commits, Steps: r.thread.State.Slice.Steps, Next: r.thread.Open(), Words: r.Words}
 }
 
 // What an audit asks of a record: whether something that an agent used after a

@@ -17,7 +17,7 @@ import (
 func TestCodexRow11_PacketReplacesEarlierOnes(t *testing.T) {
 	t.Parallel()
 	for lang, want := range map[message.Lang]string{message.EN: "replaces earlier notes of this kind", message.ZH: "取代先前的同類資料"} {
-		f := Facts{Session: "s", Ordinal: 1, Now: time.Unix(1, 0), First: "port the shop"}
+		f := Facts{Session: "s", Ordinal: 1, Now: time.Unix(1, 0), Words: said("port the shop")}
 		first := Write(f, compact.Settings{}, lang)
 		f.Ordinal = 2
 		second := Write(f, compact.Settings{}, lang)
@@ -39,7 +39,7 @@ func TestCodexRow11_PacketReplacesEarlierOnes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bytes.Contains(bytes.ToLower(said), []byte("overtone")) || r.Words.Requests != 1 {
+		if bytes.Contains(bytes.ToLower(said), []byte("overtone")) || r.Words.Count != 1 {
 			t.Errorf("a packet is taken for the user's words: %s", said)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 
 // executed is a command line that was executed, and how it went.
 type executed struct {
-	line   string
+	line   string // as it was typed, on one line
+	script bool   // it has several lines: it is not typed again
 	key    string // program and what it was told to do
 	parts  []part
 	passed int32
 	last   int64 // where it ran last
 	ok     bool  // how it ended then
 	said   string
-	number string
 
 	passedAt int64 // where it passed last, -1 for never
 }
@@ -29,39 +29,36 @@ const (
 	maxRunLine = 160
 )
 
-// remember keeps what a command taught, and says whether it is known to have failed.
-func (r *Record) remember(line, output string, exit *int) (failed bool) {
-	whole := line
-	line = tidyCommand(line, r.CWD)
-	parts := partsOf(line)
-	if line == "" || len(parts) == 0 || exit == nil {
-		return exit != nil && *exit != 0
+// remember keeps how a command ended, by the status that its tool told. One that was
+// ended from outside has none.
+func (r *Record) remember(line, output string, exit int) {
+	switch exit {
+	case 124, 130, 137, 143:
+		return
 	}
-	passed, known := outcome(whole, output, *exit, parts)
-	if !known {
-		return *exit != 0
+	key := cmp.Or(tidyCommand(line, r.CWD), line)
+	parts := partsOf(key)
+	if len(parts) == 0 {
+		return
 	}
-	i, ok := r.runAt[line]
+	i, ok := r.runAt[key]
 	if !ok {
 		if len(r.runs) == maxRuns {
-			return !passed
+			return
 		}
 		i = len(r.runs)
-		r.runAt[line] = i
-		r.runs = append(r.runs, executed{line: line, key: commandKey(line), parts: parts, passedAt: -1})
+		r.runAt[key] = i
+		r.runs = append(r.runs, executed{key: commandKey(key), parts: parts, passedAt: -1})
 	}
 	u := &r.runs[i]
-	u.last, u.ok, u.said = r.pos, passed, ""
+	u.script = strings.Contains(strings.TrimSpace(line), "\n")
+	u.line, u.last, u.ok, u.said = message.OneLine(extract.Head(line, 4*maxRunLine)), r.pos, exit == 0, ""
 	if u.ok {
 		u.passed++
 		u.passedAt = r.pos
 	} else {
 		u.said = complaint(output)
 	}
-	if n := measured(output); n != "" {
-		u.number = n
-	}
-	return !passed
 }
 
 // tidyCommand writes a command as one short line, without the folder that every
@@ -141,51 +138,18 @@ func commandKey(line string) string {
 	return ""
 }
 
-// complaint is the line of a failed command's output that says why.
+// complaint is the line of a failed command's output that says why: the first that names
+// the place of a mistake, else the last.
 func complaint(output string) string {
-	best, named := "", ""
-	rank := 0
-	for line := range strings.Lines(message.End(output, 8000)) {
-		line = strings.TrimSpace(line)
-		if named == "" && (strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "FAIL") && len(line) > 5) {
-			named = " | " + message.Cut(line, 80)
-		}
-		if line == "" || strings.HasPrefix(line, "Exit code") || len(line) > 600 {
-			continue
-		}
-		low := strings.ToLower(line)
-		n := 1
-		switch {
-		case line == "FAIL", strings.HasPrefix(line, "hint:"):
-			n = 0
-		case strings.Contains(low, "task failed"), strings.Contains(low, "exit status"), strings.Contains(low, "error 1"), strings.HasPrefix(low, "make:"), strings.HasPrefix(low, "make["), strings.Contains(low, "elifecycle"):
-			n = 0 // a runner says that something failed, not what
-		case located(line) && logged(low): // a test may say it by the way
-			n = 4
-		case located(line), strings.HasPrefix(line, "CONFLICT "):
-			n = 5
-		case strings.Contains(low, "panic:"), strings.Contains(low, "error:"), strings.Contains(low, "undefined"), strings.Contains(low, "cannot "), strings.Contains(low, "not found"), strings.Contains(low, "no such"), strings.Contains(low, "exception"), strings.Contains(low, "import cycle"), strings.Contains(low, "fatal"), strings.Contains(low, "denied"):
-			n = 4
-		case strings.HasPrefix(line, "--- FAIL"), strings.Contains(low, "assert"), strings.Contains(low, "expected"), strings.Contains(low, "error"):
-			n = 3
-		case strings.Contains(line, "FAIL"), strings.Contains(low, "failed"):
-			n = 2
-		}
-		// The first of the best: later ones follow from it.
-		if n > rank || n == 1 && rank == 1 {
-			best, rank = line, n
+	last := ""
+	for line := range strings.Lines(extract.Tail(output, 8000)) {
+		if line = strings.TrimSpace(line); located(line) {
+			return line
+		} else if line != "" {
+			last = line
 		}
 	}
-	if rank < 3 {
-		named = ""
-	}
-	return message.OneLine(message.Cut(best, 140) + named)
-}
-
-// logged reports a line of a Go test that says nothing of a failure: those have a place
-// like any other.
-func logged(low string) bool {
-	return strings.Contains(low, "_test.go:") && !slices.ContainsFunc([]string{"fail", "error", "expect", "want", "got", "not ", "n't", "mismatch", "missing", "undefined", "nil", "panic", "cannot", "invalid", "differ", "wrong", "!="}, func(w string) bool { return strings.Contains(low, w) })
+	return last
 }
 
 // located reports a line that names the place of a mistake: file.go:12:3: and what is
@@ -194,38 +158,6 @@ func located(line string) bool {
 	file, rest, ok := strings.Cut(line, ":")
 	digits, what, more := strings.Cut(rest, ":")
 	return ok && more && strings.Contains(file, ".") && !strings.Contains(file, " ") && digits != "" && strings.Trim(digits, "0123456789") == "" && len(strings.Trim(what, " :0123456789")) > 3 && !strings.HasPrefix(strings.TrimLeft(what, " :"), "#")
-}
-
-// measured is a number that a command reported about the work: tests, coverage,
-// time per operation.
-func measured(output string) string {
-	best := ""
-	for line := range strings.Lines(message.End(output, 8000)) {
-		line = strings.TrimSpace(line)
-		if len(line) > 120 || !strings.ContainsAny(line, "0123456789") {
-			continue
-		}
-		low := strings.ToLower(line)
-		for _, w := range [...]string{"ns/op", " passed", " failed", "coverage:", "tests:", "total time", "mb/s"} {
-			before, _, found := strings.Cut(low, w)
-			if found && (w[0] != ' ' || counted(before)) {
-				best = line
-			}
-		}
-	}
-	return message.Cut(message.OneLine(best), 100)
-}
-
-// counted reports whether a text ends with a number of things: `12`, `12 tests`. Other
-// words before "failed" are a message of the program under test.
-func counted(text string) bool {
-	words := strings.Fields(text)
-	for _, w := range words[max(len(words)-2, 0):] {
-		if w = strings.TrimLeft(w, "(["); w != "" && w[0] >= '0' && w[0] <= '9' {
-			return true
-		}
-	}
-	return false
 }
 
 // FileRead is the file that a command prints, "" for none or several.
@@ -264,14 +196,15 @@ func pathLike(w string) bool {
 	return ok && n.Path && len(n.Text) == len(strings.TrimRight(w, "./"))
 }
 
-// FilesChanged are the files that a command names as what it changes.
+// FilesChanged are the files that a command names as what it changes. What its output is
+// sent to is none of them.
 func FilesChanged(line string) []string {
-	if !strings.ContainsAny(line, ">") && !strings.Contains(line, "sed ") && !strings.Contains(line, "mv ") && !strings.Contains(line, " -w ") && !strings.Contains(line, "--write") && !strings.Contains(line, "tee ") && !strings.Contains(line, "perl ") {
+	if !strings.Contains(line, "sed ") && !strings.Contains(line, "mv ") && !strings.Contains(line, " -w ") && !strings.Contains(line, "--write") && !strings.Contains(line, "perl ") {
 		return nil
 	}
 	first, _, _ := strings.Cut(line, "<<")
 	var files []string
-	for part := range strings.SplitSeq(strings.NewReplacer("&&", ";", "\n", ";", "|", ";").Replace(first), ";") {
+	for part := range strings.SplitSeq(strings.NewReplacer("&&", ";", "\n", ";", "|", ";", ">", ";").Replace(first), ";") {
 		words := strings.Fields(part)
 		if len(words) < 2 {
 			continue
@@ -284,24 +217,16 @@ func FilesChanged(line string) []string {
 			writes = slices.ContainsFunc(words[1:], func(w string) bool {
 				return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "-pi") || w == "--in-place"
 			})
-		case "mv", "tee", "gofmt", "gofumpt", "goimports":
-			writes = words[0] == "mv" || words[0] == "tee" || words[1] == "-w"
+		case "mv", "gofmt", "gofumpt", "goimports":
+			writes = words[0] == "mv" || words[1] == "-w"
 		case "git":
 			writes = words[1] == "mv"
 		default:
 			writes = slices.Contains(words, "--write")
 		}
 		for i, w := range words[1:] {
-			target := strings.TrimLeft(w, "12&>")
-			redirected := strings.HasPrefix(w, ">") && target != "" || words[i] == ">" || words[i] == ">>"
-			if redirected {
-				w = target
-			}
 			w = strings.Trim(w, `"'`)
-			if i+1 >= from && i+1 < to {
-				continue
-			}
-			if (writes || redirected) && w != "" && w[0] != '-' && !strings.ContainsAny(w, "*$(){},=") && !strings.HasPrefix(w, "/dev/") && pathLike(w) {
+			if inside := i+1 >= from && i+1 < to; writes && !inside && w != "" && w[0] != '-' && !strings.ContainsAny(w, "*$(){},=") && pathLike(w) {
 				files = append(files, w)
 			}
 		}
@@ -340,7 +265,7 @@ func (r *Record) works(stated func(string) bool) []executed {
 	groups := map[string]*group{}
 	for i := range r.runs {
 		u := &r.runs[i]
-		if u.key == "" {
+		if u.key == "" || u.script {
 			continue
 		}
 		g := groups[u.key]

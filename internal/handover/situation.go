@@ -1,12 +1,10 @@
 package handover
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -16,27 +14,56 @@ import (
 // Situation is how the work stands at the compaction. Its texts are data: each stands on
 // one line, bounded and without secrets.
 func (h Handover) Situation() compact.Situation {
-	r, words := h.Record, h.Work.Words
+	r := h.Record
 	r.rebase()
-	if words.Evidence.Has(compact.AgentLast) {
-		words = words.Closed(r.said, compact.NewMarks(config.Defaults().Compact.Markers).In(r.said))
-	}
-	s := words.Situation(len(r.thread.State.Plan.Steps) > 0, h.Work.Next, h.Work.Unsure)
-	s.Request, s.To = inline(shorten(s.Request, 420), 430), inline(s.To, 480)
-	if s.State == compact.StateAsked {
-		s.Question = inline(cmp.Or(s.Question, extract.Tail(r.said, 2000)), 240)
-	}
+	s := h.Work.Words.Situation(h.Manual, inlined(h.Work.Next, 160))
+	s.Request, s.To, s.First, s.Question = inline(s.Request, 640), inline(s.To, 640), inline(s.First, 340), inline(s.Question, 240)
+	s.Words, s.More = h.quoted()
 	for _, u := range r.failing() {
-		s.Failing = append(s.Failing, compact.Failure{Line: inline(u.core(), maxRunLine), Output: inline(u.said, 200)})
+		s.Failing = append(s.Failing, compact.Failure{Line: inline(u.line, maxRunLine), Output: inline(u.said, 200)})
 	}
 	s.Tree = h.tree()
-	for i := range s.Standing {
-		s.Standing[i].Text = inline(s.Standing[i].Text, 240)
-	}
-	s.Decisions = inlined(s.Decisions, 160)
-	s.Plan = inlined(slices.DeleteFunc(slices.Clone(s.Plan), func(st string) bool { return slices.Contains(h.Work.Steps, st) }), 160)
-	s.Unsure = inlined(s.Unsure, 100)
 	return s
+}
+
+// quoted are the user's words that are told, and how many others there are.
+func (h Handover) quoted() ([]compact.Word, int) {
+	h.Lang = message.EN // the longer labels: which words are told does not depend on the language
+	room := mostWords - message.Units(message.HandoverWords.In(h.Lang)+h.first()+message.HandoverMoreWords.Format(h.Lang, h.Work.Words.Count, h.Session)) - 3*len("\n- ")
+	list, more := h.Work.Words.Quote(room, func(w compact.Word) int { return message.Units(h.word(w)) + len("\n- ") })
+	if list == nil {
+		list = []compact.Word{}
+	}
+	return list, more
+}
+
+// word is how something is told that the user said.
+func (h Handover) word(w compact.Word) string {
+	text := quoted(w.Text, 640)
+	switch {
+	case w.How == compact.WithAnswer:
+		return message.HandoverAnswer.Format(h.Lang, quoted(w.To, 220), text)
+	case w.How == compact.WithRefusal:
+		return message.HandoverRefusal.Format(h.Lang, text)
+	case w.How == compact.WithCompact:
+		return message.HandoverWithCompact.Format(h.Lang, text)
+	case w.How == compact.AsPlan:
+		return message.HandoverPlan.Format(h.Lang, text)
+	case w.How == compact.AsGoal:
+		return message.HandoverGoal.Format(h.Lang, text)
+	case w.To != "":
+		return message.HandoverTo.Format(h.Lang, text, quoted(w.To, 640))
+	}
+	return text
+}
+
+// first is the session's first message, which says what it is all about.
+func (h Handover) first() string {
+	w := h.Work.Words
+	if w.First.Text == "" || w.Count < 2 {
+		return ""
+	}
+	return message.HandoverFirstWords.Format(h.Lang, h.word(w.First))
 }
 
 func inlined(list []string, most int) []string {
@@ -84,43 +111,30 @@ func (h Handover) tree() compact.Tree {
 	return t
 }
 
-// request: the user's last words come first, word for word, with what they answer;
-// then the task that they belong to.
-func (w *handoverWriter) request() []string {
-	u := w.Work.Words
+// words are the user's, newest first, with the session's first message at the end.
+func (w *handoverWriter) words() []string {
 	var out []string
-	switch {
-	case w.now.Request == "":
-	case w.now.To != "":
-		out = append(out, message.HandoverLatestTo.Format(w.Lang, quoted(shorten(w.now.Request, 430), 430), quoted(w.now.To, 480)))
-	default:
-		out = append(out, message.HandoverLatest.Format(w.Lang, quoted(shorten(w.now.Request, 430), 430)))
-	}
-	if goal := u.Goal; goal != "" && message.OneLine(goal) != message.OneLine(u.Latest.Text) {
-		out = append(out, message.HandoverGoal.Format(w.Lang, quoted(shorten(goal, 560), 570)))
-	}
-	for _, a := range slices.Backward(u.Since) {
-		if a.Task > 0 && a.Task <= w.Record.before { // the summary before this one told of it
-			a = compact.Reply{Text: compact.Holding(a.Text)}
+	first, more := w.first(), w.now.More
+	for _, said := range w.now.Words {
+		if out = append(out, w.word(said)); said.How == w.Work.Words.First.How && said.Text == w.Work.Words.First.Text {
+			first = ""
 		}
-		switch {
-		case a.Text == "", a.To == "" && slices.ContainsFunc(u.Held, func(h compact.Held) bool { return h.Hold >= extract.Lasting && h.Text == a.Text }):
-		case a.Task > 0:
-			out = append(out, message.HandoverEarlier.Format(w.Lang, quoted(a.Text, 300)))
-		case a.To == "", message.Units(a.Text) > 60:
-			out = append(out, message.HandoverSince.Format(w.Lang, quoted(a.Text, 300)))
-		default:
-			out = append(out, message.HandoverAnswer.Format(w.Lang, quoted("… "+message.EndUnits(a.To, 110), 120), quoted(a.Text, 160)))
-		}
+	}
+	if first != "" {
+		out = append(out, first)
+		more--
+	}
+	if more > 0 {
+		out = append(out, message.HandoverMoreWords.Format(w.Lang, more, w.Session))
 	}
 	return out
 }
 
 // state: how the work stands and what shows it, and what was at hand last.
 func (w *handoverWriter) state() []string {
-	r := w.Record
-	stands, out := message.StateOf(string(w.now.State), "", w.Lang), []string{}
-	if d := r.last; d.what != "" && !r.Words.Evidence.Has(compact.AgentLast|compact.UserLast) {
+	r, state := w.Record, w.now.State
+	out := []string{message.Stands(string(state), "", string(w.now.Sign), w.Lang)}
+	if d := r.last; d.what != "" && state == compact.StateUnderWay {
 		what := inline(d.what, 160)
 		switch d.kind {
 		case host.EditDeed, host.CreateDeed:
@@ -131,7 +145,7 @@ func (w *handoverWriter) state() []string {
 		case host.ReadDeed:
 			what = message.HandoverReading.Format(w.Lang, what)
 		case host.RunDeed:
-			what = code(tidyOr(d.what, r.CWD), 160)
+			what = code(extract.Head(d.what, 4*maxRunLine), maxRunLine)
 		}
 		switch {
 		case d.open:
@@ -142,13 +156,13 @@ func (w *handoverWriter) state() []string {
 			out = append(out, message.HandoverLastStep.Format(w.Lang, what))
 		}
 	}
-	// The last step shows that work is under way, and the state itself who has spoken last.
-	if w.now.State != compact.StateCalled && (w.now.State != compact.StateWorking || len(out) == 0) {
-		stands = message.HandoverState.Format(w.Lang, stands, message.ShownBy(w.now.Evidence.List(), w.Lang))
+	// What comes next may answer it: then it has to be long enough to be answered.
+	most := 200
+	if state != compact.StateUnderWay {
+		most = 1000
 	}
-	out = append([]string{stands}, out...)
-	if said := extract.LastSentence(prose(extract.Tail(r.said, 2000))); said != "" && !w.stated.says(said) && !r.Words.Evidence.Has(compact.UserLast) {
-		out = append(out, message.HandoverSaid.Format(w.Lang, quoted(said, 200)))
+	if said := message.OneLine(extract.Tail(r.said, most)); said != "" && !w.stated.says(said) {
+		out = append(out, message.HandoverSaid.Format(w.Lang, quoted(said, most)))
 	}
 	return out
 }
@@ -189,61 +203,19 @@ func (w *handoverWriter) tree() []string {
 	return out
 }
 
-// standing are the user's rules, the newest first.
-func (w *handoverWriter) standing() []string {
-	var out []string
-	for _, rule := range w.now.Standing {
-		if rule.Text == w.now.Request {
-			continue // it is said already
-		}
-		text := message.HandoverHeld
-		if rule.Ask {
-			text = message.HandoverGuarded
-		}
-		out = append(out, text.Format(w.Lang, quoted(rule.Text, 240)))
+// directive is the last line of a hand-over or a packet: it follows from how the work
+// stands, and orders nothing that the user might not want. opens and hold are
+// [Handover]'s.
+func directive(s compact.Situation, opens, hold bool, l message.Lang) string {
+	switch {
+	case s.State == compact.StateAsked && s.Question != "":
+		return message.HandoverAsk.Format(l, quoted(s.Question, 240))
+	case hold, s.State.Refuses(), s.State.Waits() && !opens:
+		return message.HandoverNextWord.In(l)
+	case s.State == compact.StateCalled:
+		return message.HandoverCalled.In(l)
+	case opens, s.State == compact.StateUnderWay:
+		return message.HandoverGo.In(l)
 	}
-	return out
-}
-
-// decisions are the agent's that the summary does not tell.
-func (w *handoverWriter) decisions() []string {
-	var out []string
-	for _, d := range w.now.Decisions {
-		if !w.stated.says(d) {
-			out = append(out, message.HandoverDecided.Format(w.Lang, quoted(d, 160)))
-		}
-	}
-	return out
-}
-
-// plan: the open steps, then those that may be done by now.
-func (w *handoverWriter) plan() []string {
-	var out, unsure []string
-	for _, st := range w.now.Plan {
-		out = append(out, quoted(st, 160))
-	}
-	for _, st := range w.now.Unsure[:min(len(w.now.Unsure), 3)] {
-		unsure = append(unsure, quoted(st, 100))
-	}
-	if len(unsure) > 0 {
-		out = append(out, message.HandoverUnsure.Format(w.Lang, strings.Join(unsure, ", ")))
-	}
-	return out
-}
-
-// directive is the last line: what to do, or not, fits how the work stands.
-func (w *handoverWriter) directive() string {
-	switch state := w.now.State; {
-	case state == compact.StateAsked:
-		return message.HandoverAsk.Format(w.Lang, quoted(w.now.Question, 240))
-	case state == compact.StateFinished:
-		return message.HandoverFinished.In(w.Lang)
-	case state == compact.StateStopped:
-		return message.HandoverStop.In(w.Lang)
-	case w.Hold || state == compact.StateUnknown:
-		return message.HandoverHold.In(w.Lang)
-	case state == compact.StateCalled:
-		return message.HandoverCalled.In(w.Lang)
-	}
-	return goOn(w.Work.Words, w.Lang)
+	return ""
 }

@@ -182,7 +182,7 @@ func (c *call) print(r host.Reply) bool {
 	for _, text := range []*string{&r.Result, &r.System, &r.Context, &r.Person, &r.Deny, &r.Block, &r.Answer} {
 		*text = redact.Clean(*text) // it goes to a model's service, and into the host's records
 		if c.host.NoCommands {
-			*text = strings.NewReplacer("/overtone:cancel", "`overtone workflow cancel`", "/overtone:auto", "`overtone workflow status`").Replace(*text)
+			*text = strings.NewReplacer("/overtone:cancel", "`overtone workflow cancel`", "/overtone:resume", "`overtone workflow resume`", "/overtone:auto", "`overtone workflow status`").Replace(*text)
 		}
 	}
 	out := c.host.Encode(&c.in, r)

@@ -76,7 +76,7 @@ func (p *asideTurn) thread() compact.Thread { return p.memory().Thread }
 
 // When the ends of tools are told, in what order, how often, and whether at all,
 // changes nothing that counts: what the turn has reached is known when it ends, once,
-// it is not the next turn's, and an open question stays open.
+// it is not the next turn's, and a turn that is over stays over.
 func TestNewest_Row7_EndsMayBeToldAnyTime(t *testing.T) {
 	t.Parallel()
 	const never = 0
@@ -112,8 +112,8 @@ func TestNewest_Row7_EndsMayBeToldAnyTime(t *testing.T) {
 				if got := th.Boundary(); !got.Has(compact.Commit) || !got.Has(compact.PRCheckpoint) {
 					t.Errorf("at the end of the turn: %v", got)
 				}
-				if th.Words.Asked == "" {
-					t.Error("the agent's question is forgotten")
+				if state, sign := th.Words.State(false); state != compact.StateTurnOver {
+					t.Errorf("after the turn's end it is %s by %s", state, sign)
 				}
 				p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"What is a parser?"`)
 				tell(2)
@@ -417,7 +417,7 @@ func (p *asideTurn) note(id, task, summary, output string) string {
 
 // A command that runs on in the background commits when it does, in a turn, between
 // two or in a later one, and is over, is stopped or dies: the commit counts once, for the
-// turn that hears of it, and an open question stays open.
+// turn that hears of it, and a note of the host's is no word of the user's.
 func TestNewest_Row7_BehindCommits(t *testing.T) {
 	t.Parallel()
 	stop := func(p *asideTurn, prompt, said string, shells ...string) {
@@ -440,8 +440,8 @@ func TestNewest_Row7_BehindCommits(t *testing.T) {
 			note := p.note("b1", "t1", "completed (exit code 0)", "[main 4444444] mine\n")
 			p.write("t.jsonl", p.log)
 			p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":`+string(mustJSON(p.t, note)))
-			if p.thread().Words.Asked == "" {
-				p.t.Error("the question is forgotten")
+			if w := p.thread().Words; w.Count != 1 || w.Last == compact.LastUser {
+				p.t.Errorf("the note is taken for the user's words: %+v", w)
 			}
 			p.hook("pre-tool-use", `"prompt_id":"p2","tool_name":"Bash","tool_use_id":"x","tool_input":{"command":"ls"}`)
 			stop(p, "p2", "Committed.")
@@ -615,8 +615,8 @@ func TestNewest_Row7_TypedIntoTheTurn(t *testing.T) {
 	p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Write the notes, too, please."`)
 	p.tool("t2", "Bash", `{"command":"ls"}`, `{"stdout":"a","stderr":""}`, false, nil)
 	p.hook("stop", `"prompt_id":"p1","last_assistant_message":"Both."`)
-	if th := p.thread(); !th.Boundary().Has(compact.Commit) || !th.State.Worked || th.Latest != "Write the notes, too, please." {
-		t.Errorf("%v, worked %v, %q", th.Boundary(), th.State.Worked, th.Latest)
+	if th := p.thread(); !th.Boundary().Has(compact.Commit) || !th.State.Worked || th.Words.Newest().Text != "Write the notes, too, please." {
+		t.Errorf("%v, worked %v, %q", th.Boundary(), th.State.Worked, th.Words.Newest().Text)
 	}
 	p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"What is a parser?"`)
 	p.tool("t3", "Bash", `{"command":"ls"}`, `{"stdout":"a","stderr":""}`, false, nil)

@@ -118,6 +118,13 @@ func (c *claude) boundary(trigger, text string) {
 	}
 }
 
+// wordsIn is what a hand-over quotes of the user, and the rest of it.
+func wordsIn(text string) (words, rest string) {
+	before, words, _ := strings.Cut(text, "## "+message.HandoverWords.EN+"\n- ")
+	words, after, _ := strings.Cut(words, "\n\n")
+	return words, before + after
+}
+
 // Every compaction of a session hands over what happened since the one before it, in
 // the knowledge of its own summary, once: whenever the host writes down what it did,
 // and whatever becomes of its file in between.
@@ -188,20 +195,23 @@ func TestHandoverAtEveryCompaction(t *testing.T) {
 				if i >= 2 && test.between != nil {
 					test.between(c)
 				}
-				// What was taken back stays so.
 				c.work(name, []string{" Always use the decimal module for prices.", " Never use the decimal module for prices.", "", "", "", ""}[i])
 				trigger := []string{"manual", "manual", "manual", "auto", "auto", "manual"}[i]
 				text := c.compact(trigger)
-				for _, want := range []string{name, "the latest request: “Please write the " + name + "."} {
-					if !strings.Contains(text, want) {
-						t.Errorf("%d, %s: %q is missing in\n%s", i+1, trigger, want, text)
+				words, rest := wordsIn(text)
+				if !strings.HasPrefix(words, "“Please write the "+name+".") || !strings.Contains(strings.ToLower(rest), strings.ToLower(name)) {
+					t.Errorf("%d, %s: %q is missing in\n%s", i+1, trigger, name, text)
+				}
+				for j, old := range names[:i] {
+					if next := names[j+1]; strings.Contains(words, "“Please write the "+old+".") && strings.LastIndex(words, old) < strings.Index(words, next) {
+						t.Errorf("%d, %s: %q stands before the newer %q in\n%s", i+1, trigger, old, next, text)
 					}
 				}
 				if i >= 2 && !strings.Contains(text, test.kept) {
 					t.Errorf("%d, %s: %q is missing in\n%s", i+1, trigger, test.kept, text)
 				}
-				for _, old := range append(slices.Clone(names[:i]), "unseenThing", "Hello", []string{"Never use", "Always use"}[min(i, 1)]) {
-					if strings.Contains(text, old) {
+				for _, old := range append(slices.Clone(names[:i]), "unseenThing", "Hello") {
+					if strings.Contains(strings.ToLower(rest), strings.ToLower(old)) {
 						t.Errorf("%d, %s: %q is not of this slice:\n%s", i+1, trigger, old, text)
 					}
 				}
@@ -246,11 +256,12 @@ func TestHandoverAtEveryCompactionOfCodex(t *testing.T) {
 		p.call("post-compact", "codex", turn+`,"trigger":"auto"`)
 		out, _ := p.call("session-start", "codex", onTranscript+`,"source":"compact"`)
 		text := told(t, out)
-		if !strings.Contains(text, "the latest request: “Please write the "+name+".”") {
+		words, rest := wordsIn(text)
+		if !strings.HasPrefix(words, "“Please write the "+name+".”") {
 			t.Errorf("%d: %s", i+1, text)
 		}
 		for _, old := range names[:i] {
-			if strings.Contains(text, old) {
+			if strings.Contains(rest, old) {
 				t.Errorf("%d: %q is not of this slice:\n%s", i+1, old, text)
 			}
 		}
@@ -276,8 +287,8 @@ func TestHandoverForgetsTheSummaryOfAFailedCompaction(t *testing.T) {
 	}
 }
 
-// What was typed behind /compact is the latest request, though the session's file tells
-// it only when all is handed over.
+// What was typed behind /compact is told as that, though the session's file tells it only
+// when all is handed over.
 func TestHandoverTellsWhatWasTypedBehindCompact(t *testing.T) {
 	t.Parallel()
 	c := &claude{place: newPlace(t), id: "s1"}
@@ -286,7 +297,7 @@ func TestHandoverTellsWhatWasTypedBehindCompact(t *testing.T) {
 	c.hook("pre-compact", `"trigger":"manual","custom_instructions":"keep the names of the tokens"`)
 	c.hook("subagent-stop", `"agent_id":"sum","agent_type":"","last_assistant_message":"<summary>It goes on.</summary>"`)
 	text := c.hook("session-start", `"source":"compact"`)
-	if !strings.Contains(text, "“keep the names of the tokens”") || !strings.Contains(text, "Please write the alphaLexer.") {
+	if !strings.Contains(text, "typed with /compact: “keep the names of the tokens”") || !strings.Contains(text, "Please write the alphaLexer.") {
 		t.Error(text)
 	}
 }

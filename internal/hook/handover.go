@@ -19,14 +19,15 @@ const readPast = 2 * time.Second
 
 // past reads the slice that a compaction took out of the context. What cannot be
 // read leaves what was saved.
-func (c *call) past(k *session.Attempt) session.Past {
+func (c *call) past(m session.Memory) session.Past {
+	k := m.Compaction
 	empty := session.Past{Record: handover.NewRecord(c.projectRoot())}
 	if !c.host.Delivers || k == nil || k.Status == session.Failed || c.in.Transcript == "" {
 		return empty
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readPast)
 	defer cancel()
-	past, err := session.ReadPast(ctx, c.sess, c.in.Transcript, c.projectRoot(), *k)
+	past, err := session.ReadPast(ctx, c.sess, c.in.Transcript, c.projectRoot(), *k, m.Thread.Words)
 	if err != nil {
 		// A file that is gone or is no session has nothing to tell.
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, transcript.ErrUnknown) {
@@ -46,7 +47,7 @@ func (c *call) handover(tx *session.Tx, k *session.Attempt, past session.Past) h
 	}
 	h := handover.Handover{
 		ID: compact.PacketID(id, k.N), Session: c.sess.ID(), Room: c.host.Room, Lang: c.told(past.Record.Words),
-		Work: handover.WorkOf(tx.Memory.Thread, past.Record, c.nextSteps(tx, c.openTasks(tx))...), Hold: holds(tx, k.Trigger),
+		Work: handover.WorkOf(tx.Memory.Thread, past.Record, c.nextSteps(tx, c.openTasks(tx))...), Manual: k.Trigger == "manual",
 	}
 	h.Work.Tree = past.Tree
 	if k.N > 1 {
@@ -54,10 +55,6 @@ func (c *call) handover(tx *session.Tx, k *session.Attempt, past session.Past) h
 	}
 	return h
 }
-
-// holds says that the next word is the user's: a compaction that a person asks for
-// opens no turn. With a workflow at work it is known what comes next.
-func holds(tx *session.Tx, trigger string) bool { return trigger == "manual" && !tx.Active() }
 
 // told is the language of what is handed over.
 func (c *call) told(w compact.Words) message.Lang {

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,11 +19,11 @@ import (
 // was read and edited, and whatever ends it.
 func claudeTale(end ...string) string {
 	lines := []string{
-		`{"type":"user","uuid":"1","message":{"role":"user","content":"Please speed up the parser. Never push to main."}}`,
-		`{"type":"assistant","uuid":"2","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"$DIR/project/parse/lexer.go"}}]}}`,
-		`{"type":"user","uuid":"3","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"func scanToken() {}\nfunc knownToSummary() {}"}]}}`,
-		`{"type":"assistant","uuid":"4","message":{"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"Edit","input":{"file_path":"$DIR/project/parse/lexer.go","old_string":"x","new_string":"func scanToken() { peekToken() }"}}]}}`,
-		`{"type":"user","uuid":"5","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"ok"}]}}`,
+		`{"type":"user","uuid":"1","timestamp":"2026-03-01T11:59:01Z","message":{"role":"user","content":"Please speed up the parser. Never push to main."}}`,
+		`{"type":"assistant","uuid":"2","timestamp":"2026-03-01T11:59:02Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"$DIR/project/parse/lexer.go"}}]}}`,
+		`{"type":"user","uuid":"3","timestamp":"2026-03-01T11:59:03Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"func scanToken() {}\nfunc knownToSummary() {}"}]}}`,
+		`{"type":"assistant","uuid":"4","timestamp":"2026-03-01T11:59:04Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"Edit","input":{"file_path":"$DIR/project/parse/lexer.go","old_string":"x","new_string":"func scanToken() { peekToken() }"}}]}}`,
+		`{"type":"user","uuid":"5","timestamp":"2026-03-01T11:59:05Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"ok"}]}}`,
 	}
 	return strings.Join(append(lines, end...), "\n") + "\n"
 }
@@ -75,7 +74,7 @@ func TestHandoverKnowsTheSummaryInTime(t *testing.T) {
 	}
 	out, errs := p.call("session-start", "claude-code", onTranscript+`,"source":"compact"`)
 	text := told(t, out)
-	for _, want := range []string{"scanToken", "peekToken", "parse/lexer.go", "Never push to main.", "the latest request", message.HandoverGo.EN} {
+	for _, want := range []string{"scanToken", "peekToken", "parse/lexer.go", "- “Please speed up the parser. Never push to main.”", message.HandoverGo.EN} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing\n%s\n%s", want, text, errs)
 		}
@@ -100,7 +99,7 @@ func TestHandoverKnowsTheSummaryInTime(t *testing.T) {
 	}
 
 	// The next one names what it replaces.
-	p.tale(claudeTale(`{"type":"user","uuid":"6","message":{"role":"user","content":"Now the printer, please."}}`))
+	p.tale(claudeTale(`{"type":"user","uuid":"6","timestamp":"2026-03-01T11:59:06Z","message":{"role":"user","content":"Now the printer, please."}}`))
 	p.call("pre-compact", "claude-code", onTranscript+`,"trigger":"manual"`)
 	p.call("subagent-stop", "claude-code", summariser)
 	out, _ = p.call("session-start", "claude-code", onTranscript+`,"source":"compact"`)
@@ -113,7 +112,8 @@ func TestHandoverKnowsTheSummaryInTime(t *testing.T) {
 
 // A compaction that a person asks for opens no turn: what is handed over after it
 // does not tell the agent to carry on, whatever it was at, in the saved text and in
-// the one that knows the summary.
+// the one that knows the summary. After an automatic one it turns to the words that
+// nobody has answered, also where the session's file does not have them yet.
 func TestHandoverAfterAManualCompactionWaits(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"claude-code", "codex"} {
@@ -125,7 +125,7 @@ func TestHandoverAfterAManualCompactionWaits(t *testing.T) {
 				p.call("pre-compact", name, onTranscript+`,"trigger":"`+trigger+`"`)
 				out, errs := p.call("session-start", name, onTranscript+`,"source":"compact"`)
 				text := told(t, out)
-				if got := strings.Contains(text, message.HandoverHold.EN); text == "" || got != want || got == strings.Contains(text, "**Carry on") {
+				if got := strings.Contains(text, message.HandoverNextWord.EN); text == "" || got != want || got == strings.Contains(text, message.HandoverCalled.EN) || strings.Contains(text, message.HandoverGo.EN) {
 					t.Errorf("%s, %s:\n%s\n%s", name, trigger, text, errs)
 				}
 			}
@@ -152,7 +152,7 @@ func TestHandoverSeesWhatCommandsChanged(t *testing.T) {
 	if err := os.Chtimes(file, at, at); err != nil {
 		t.Fatal(err)
 	}
-	p.tale(strings.Replace(claudeTale(), `"uuid":"1",`, `"uuid":"1","timestamp":"2026-03-01T12:00:00.000Z",`, 1))
+	p.tale(claudeTale())
 	p.call("user-prompt-submit", "claude-code", onTranscript+`,"prompt":"Please speed up the parser."`)
 	p.call("pre-compact", "claude-code", onTranscript+`,"trigger":"auto"`)
 	p.call("subagent-stop", "claude-code", summariser)
@@ -246,7 +246,7 @@ func TestCodexRow1_SubagentsWordsAreNotTheUsers(t *testing.T) {
 			p.tale(claudeTale())
 			p.call("user-prompt-submit", name, onTranscript+`,"prompt":"Please speed up the parser."`)
 			p.call("user-prompt-submit", name, onTranscript+`,"agent_id":"a1","prompt":"Explore the code. Never edit anything."`)
-			if th := p.memory().Thread; th.Latest != "Please speed up the parser." || len(th.Words.Held) != 0 {
+			if th := p.memory().Thread; th.Words.Newest().Text != "Please speed up the parser." || th.Words.Count != 1 {
 				t.Errorf("%+v", th.Words)
 			}
 			for _, call := range []struct{ event, in string }{
@@ -262,79 +262,6 @@ func TestCodexRow1_SubagentsWordsAreNotTheUsers(t *testing.T) {
 			}
 			if m := p.memory(); m.Compactions != 0 || len(m.Thread.History) != 0 {
 				t.Errorf("%d compactions", m.Compactions)
-			}
-		})
-	}
-}
-
-// The host writes its file a little later than it calls its hooks. What was typed last, and
-// what was answered, is told all the same, and once; what was stopped before its answer and
-// given back is not.
-func TestHandoverOfAFileThatLags(t *testing.T) {
-	t.Parallel()
-	const first, last, answer = "Please speed up the parser.", "Please write the lexer, and never push.", "The lexer is written, and the tests pass."
-	line := func(second int, kind, text string) string {
-		return fmt.Sprintf(`{"type":%[1]q,"uuid":"%[1]s%[2]d","sessionId":"s1","timestamp":"2026-03-01T12:00:%02[2]d.000Z","message":{"role":%[1]q,"content":[{"type":"text","text":%[3]q}]}}`+"\n", kind, second, text)
-	}
-	for name, tc := range map[string]struct {
-		trigger string
-		stopped bool   // before its answer
-		file    string // what it has when it is handed over
-		told    bool
-	}{
-		"the file has all":             {trigger: "manual", file: line(10, "user", last) + line(12, "assistant", answer), told: true},
-		"the answer is missing":        {trigger: "manual", file: line(10, "user", last), told: true},
-		"prompt and answer":            {trigger: "manual", told: true},
-		"a prompt in the turn it runs": {trigger: "auto", stopped: true, told: true},
-		"a prompt that was given back": {trigger: "manual", stopped: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPlace(t)
-			at := func(second int) { p.now = time.Date(2026, 3, 1, 12, 0, second, 50_000_000, time.UTC) }
-			turn := func(second int, prompt, answer string) {
-				at(second)
-				p.call("user-prompt-submit", "claude-code", onTranscript+`,"prompt":`+string(mustJSON(t, prompt)))
-				if answer != "" {
-					at(second + 2)
-					p.call("stop", "claude-code", onTranscript+`,"last_assistant_message":`+string(mustJSON(t, answer)))
-				}
-			}
-			file := line(1, "user", first) + line(3, "assistant", "The parser is fast now.")
-			turn(1, first, "The parser is fast now.")
-			p.tale(file)
-			if tc.stopped {
-				turn(10, last, "")
-			} else {
-				turn(10, last, answer)
-			}
-			p.tale(file + tc.file)
-			compacts := func(second int) string {
-				at(second)
-				p.call("pre-compact", "claude-code", onTranscript+`,"trigger":"`+tc.trigger+`"`)
-				p.call("subagent-stop", "claude-code", summariser)
-				out, errs := p.call("session-start", "claude-code", onTranscript+`,"source":"compact"`)
-				if errs != "" {
-					t.Error(errs)
-				}
-				return told(t, out)
-			}
-			text := compacts(20)
-			if got := strings.Contains(text, "the latest request: “"+last); got != tc.told || strings.Count(text, "write the lexer") > 1 {
-				t.Errorf("told %v:\n%s", got, text)
-			}
-			if answered := strings.Contains(text, "The lexer is written"); answered != !tc.stopped {
-				t.Errorf("answered %v:\n%s", answered, text)
-			}
-			// The file has caught up.
-			all := line(10, "user", last) + line(12, "assistant", answer)
-			if tc.stopped && tc.trigger == "manual" {
-				all = ""
-			}
-			p.tale(file + all + `{"type":"system","subtype":"compact_boundary","uuid":"b","sessionId":"s1","timestamp":"2026-03-01T12:00:21.000Z","compactMetadata":{"trigger":"manual"}}` + "\n" + line(31, "user", "Please write the docs.") + line(33, "assistant", "They are written."))
-			turn(31, "Please write the docs.", "They are written.")
-			if text = compacts(40); !strings.Contains(text, "the latest request: “Please write the docs.”") || strings.Count(text, "write the lexer") > 1 || strings.Contains(text, "write the lexer") != tc.told {
-				t.Errorf("the next one:\n%s", text)
 			}
 		})
 	}
@@ -359,7 +286,7 @@ func TestNewest_Row1_ManualCompactionIsTheMainThreads(t *testing.T) {
 // the hand-over, and not the workflow's text in front of it.
 func TestHandoverLetsAQuestionStand(t *testing.T) {
 	t.Parallel()
-	asked := `{"type":"assistant","uuid":"6","message":{"role":"assistant","content":[{"type":"text","text":"It is fast now. Should I push it?"}]}}`
+	asked := `{"type":"assistant","uuid":"6","timestamp":"2026-03-01T11:59:06Z","message":{"role":"assistant","content":[{"type":"text","text":"It is fast now. Should I push it?"}]}}`
 	p := newPlace(t)
 	p.tale(claudeTale(asked))
 	p.call("user-prompt-submit", "claude-code", onTranscript+`,`+start)
@@ -372,6 +299,73 @@ func TestHandoverLetsAQuestionStand(t *testing.T) {
 	}
 	if !strings.Contains(text, "quick") {
 		t.Errorf("the workflow is lost:\n%s", text)
+	}
+}
+
+// The order not to ask stands in a workflow's recovery only where no word of the user's is
+// the last, and the workflow does not rest: in the text that knows the summary, in the one
+// that was saved before it, and in the one that comes with a prompt. The specifications'
+// own call always has it.
+func TestRecoveryOrders(t *testing.T) {
+	t.Parallel()
+	const word, ended = `"prompt":"what is the reviewer for?"`, `"last_assistant_message":"It reads."`
+	hired := step{event: "pre-tool-use", in: hireDev}
+	for name, c := range map[string]struct {
+		steps   []step
+		trigger string
+		orders  bool
+	}{
+		"a stage was handed out":       {[]step{hired}, "auto", true},
+		"his words let it go on":       {[]step{{event: "user-prompt-submit", in: word}, hired}, "auto", true},
+		"the prompt that started it":   {nil, "auto", false},
+		"he has said something":        {[]step{hired, {event: "user-prompt-submit", in: word}}, "auto", false},
+		"he was answered, it rests":    {[]step{hired, {event: "user-prompt-submit", in: word}, {event: "stop", in: ended}, {event: "pre-tool-use", in: guardLook}}, "auto", false},
+		"he lets it go on":             {[]step{hired, {event: "user-prompt-submit", in: word}, {event: "stop", in: ended}, {event: "user-prompt-submit", in: resume}, {event: "pre-tool-use", in: guardLook}}, "auto", true},
+		"he asks for the compaction":   {[]step{hired}, "manual", false},
+		"a note after the words of it": {[]step{hired, {event: "user-prompt-submit", in: noted}}, "auto", true},
+	} {
+		for _, how := range []string{"summary", "saved", "prompt", "note", "plain"} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				p, h := newPlace(t), "claude-code"
+				if how == "plain" {
+					h = ""
+				}
+				p.tale(claudeTale())
+				play := func(event, in string) string {
+					out, _ := p.call(event, h, onTranscript+","+in)
+					return out
+				}
+				play("user-prompt-submit", start)
+				for _, st := range c.steps {
+					play(st.event, st.in)
+				}
+				out := play("pre-compact", `"trigger":"`+c.trigger+`"`)
+				if how == "summary" {
+					p.call("subagent-stop", h, summariser)
+				}
+				orders := c.orders
+				switch how {
+				case "summary", "saved":
+					out = play("session-start", `"source":"compact"`)
+				case "prompt", "note":
+					// Its hook has failed, as where the lock was busy.
+					if err := session.Update(p.session(), session.Options{Now: p.now}, func(tx *session.Tx) error { return tx.Confirm("") }); err != nil {
+						t.Fatal(err)
+					}
+					in := noted
+					if how == "prompt" {
+						in, orders = word, false
+					}
+					out = play("user-prompt-submit", in)
+				case "plain":
+					orders = true
+				}
+				if got := strings.Contains(out, message.RecoveryDirective.EN); got != orders || !strings.Contains(out, message.RecoveryTitle.EN) {
+					t.Errorf("%s", out)
+				}
+			})
+		}
 	}
 }
 

@@ -433,7 +433,7 @@ func TestAliasesOfTheUser(t *testing.T) {
 func TestOlderMemory(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
-		"older":   `{"outbox":[{"model":"REVIEW is next","at":"2026-03-01T11:00:00Z"}],"thread":"a1","watch":{"state":{"worked":true,"seen":["commit"],"said":[],"before":[],"plan":{},"slice":{}},"first":"do it"}}`,
+		"older":   `{"outbox":[{"model":"REVIEW is next","at":"2026-03-01T11:00:00Z"}],"thread":"a1","watch":{"state":{"worked":true,"seen":["commit"],"said":[],"before":[],"plan":{},"slice":{}},"first":"begin","latest":"do it","words":{"latest":{"text":"do it"},"goal":"write the parser","goalAt":1,"held":[{"text":"x","hold":1}],"requests":2}}}`,
 		"damaged": `{"outbox":[`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -445,7 +445,7 @@ func TestOlderMemory(t *testing.T) {
 				t.Errorf("stdout %q, stderr %q", stdout, stderr)
 			}
 			if name == "older" {
-				if m := p.memory(); len(m.Threads.Agents) != 0 || len(m.Outbox) != 0 || m.Thread.First != "do it" || !m.Thread.Boundary().Has(compact.Commit) {
+				if m := p.memory(); len(m.Threads.Agents) != 0 || len(m.Outbox) != 0 || m.Thread.Words.Newest().Text != "do it" || m.Thread.Words.First.Text != "" || m.Thread.Words.Count != 2 || !m.Thread.Boundary().Has(compact.Commit) {
 					t.Errorf("%+v", m)
 				}
 			}

@@ -50,13 +50,13 @@ func (c *call) withoutLock() (r host.Reply) {
 	switch {
 	case c.event == "session-start" && c.in.Source != "compact":
 		if s != nil && s.Active {
-			r.Context = c.progress(s, true)
+			r.Context = c.progress(s, !session.Read(c.sess).Loop.Rests)
 		}
 		_, r.System = c.tasks(s, message.PendingTasksResume)
 		r.Context = session.Paragraphs(r.Context, r.System)
 	case c.event == "user-prompt-submit" && !c.in.Note:
 		if s != nil && s.Active {
-			r.Context = c.progress(s, true)
+			r.Context = c.progress(s, !c.host.Delivers) // whatever it says, the turn is the user's
 			r.System = r.Context
 		}
 	}

@@ -1,9 +1,11 @@
 package hook
 
 import (
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
@@ -46,6 +48,9 @@ func (c *call) settle(tx *session.Tx, r *host.Reply) error {
 	}
 	text, err := tx.Settle(c.event == "user-prompt-submit" && !c.late)
 	if text != "" {
+		if c.host.Delivers && c.prompted() { // what was saved did not know of these words
+			text = strings.Replace(text, message.RecoveryDirective.In(c.lang)+"\n", "", 1)
+		}
 		c.took = true
 		r.Context, r.System = text, text
 	}
@@ -59,7 +64,7 @@ func (c *call) collect(tx *session.Tx, r *host.Reply) {
 		return
 	}
 	list, doubt := tx.Collect()
-	held := len(list) > 0 && tx.Active() && c.host.Delivers && c.held(tx)
+	held := len(list) > 0 && tx.Active() && c.host.Delivers && c.rests(tx)
 	for _, m := range list {
 		c.took = true
 		if held { // what an agent has come to is told, what is to be done next is not

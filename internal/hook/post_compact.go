@@ -16,7 +16,7 @@ func (c *call) postCompact() (host.Reply, error) {
 	var past session.Past
 	later := c.in.Main() && c.in.Summary != "" && c.host.Delivers && m.Compaction != nil && c.handedSaved(m.Compaction)
 	if later {
-		past = c.past(m.Compaction)
+		past = c.past(m)
 	}
 	return host.Reply{}, c.update(func(tx *session.Tx) error {
 		if agents, err := tx.AgentCompacted(c.in.AgentID); agents || err != nil {

@@ -73,16 +73,12 @@ func (c *call) applyAndFlush(ev workflow.Event) (host.Reply, error) {
 	}, true)
 }
 
-// agentHalted frees the stage of an agent that was stopped. Behind words of the user's
-// that did not let the work go on it was at them, and the next word is his.
+// agentHalted frees the stage of an agent that was stopped.
 func (c *call) agentHalted() (host.Reply, error) {
 	id := c.in.Tool.Agent.ID
 	return c.flush(func(tx *session.Tx) error {
 		if !tx.Active() {
 			return nil
-		}
-		if l := loopOf(tx); l.Remark && slices.Contains(atWork(tx.Workflow), id) {
-			l.Rests = true
 		}
 		_, err := tx.Apply(workflow.Drop{AgentID: id})
 		return err

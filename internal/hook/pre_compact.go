@@ -91,7 +91,7 @@ func (c *call) beginCompaction(tx *session.Tx, set compact.Settings) (recovery s
 	)
 	if tx.Workflow != nil {
 		events = append(events, compactEvent(tx.Workflow, trigger))
-		recovery = c.recovery(tx, false)
+		recovery = c.recovery(tx, c.waits(tx, tx.Memory.Thread.Words, trigger))
 	}
 	n, before := tx.Memory.Compactions+1, int64(0)
 	if tx.Active() || c.host.Delivers {
@@ -136,7 +136,7 @@ func (c *call) packet(tx *session.Tx, n int, set compact.Settings, recovery stri
 	// Without a host there is nobody to hand the note to.
 	if c.host.Delivers && !t.Empty() {
 		f := handover.FactsOf(t, id, n, c.now, c.nextSteps(tx, tasks)...)
-		f.Hold = holds(tx, c.in.Trigger)
+		f.Situation.State, f.Situation.Sign = t.Words.State(c.in.Trigger == "manual")
 		note = handover.Write(f, set, c.told(t.Words)).Text
 	}
 	p.Text = session.Paragraphs(recovery, note)
@@ -180,6 +180,17 @@ func (c *call) feature(prefer string) (prompt.Feature, bool) {
 	}
 	return f, ok
 }
+
+// waits reports that no recovery may tell the agent to go on without a word: the turn is
+// the user's, or his words have no answer yet. A call by no host keeps to the
+// specifications.
+func (c *call) waits(tx *session.Tx, w compact.Words, trigger string) bool {
+	state, _ := w.State(trigger == "manual")
+	return c.host.Delivers && (c.prompted() || state.Waits() || state == compact.StateCalled || tx.Active() && c.rests(tx))
+}
+
+// prompted reports whether the call is about something that a person typed.
+func (c *call) prompted() bool { return c.event == "user-prompt-submit" && !c.in.Note }
 
 // recovery is 001's text of the session.
 func (c *call) recovery(tx *session.Tx, wait bool) string {

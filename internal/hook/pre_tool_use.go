@@ -49,10 +49,19 @@ func (c *call) preToolUse() (host.Reply, error) {
 		}
 	}
 	r, err := c.guard(rest)
-	if err != nil || r.Deny != "" || !aside {
+	if err != nil || r.Deny != "" && !r.Ask || !aside {
 		return r, err
 	}
-	return c.beforeUnwaited()
+	begun, err := c.beforeUnwaited()
+	if !r.Ask {
+		return begun, err
+	}
+	// It may run after all, but whatever happens here: no answer would let it run unasked.
+	if err != nil {
+		c.complain("signals", err)
+	}
+	r.Context, r.Person = begun.Context, session.Paragraphs(begun.Person, r.Person)
+	return r, nil
 }
 
 // guard keeps the main agent a relay while a workflow runs.
@@ -80,13 +89,23 @@ func (c *call) guard(rest host.Reply) (host.Reply, error) {
 		return rest, nil
 	}
 	c.denied = true
+	rests := false
 	err = c.update(func(tx *session.Tx) error {
+		rests = tx.Active() && c.host.Delivers && c.rests(tx)
 		return tx.Emit(store.On(message.EventToolGuarded, "toolName", tool.Name))
 	})
-	if err != nil {
+	r := host.Reply{Deny: workflow.GuardText(s, tool.Name, reason, c.lang)}
+	switch {
+	case err != nil:
 		c.complain("timeline", err)
+	case rests && !c.late && rest.Deny == "":
+		// The turn is the user's: so is the answer.
+		r.Deny, r.Ask = message.GuardRests.Format(c.lang, s.WorkflowType, tool.Name), c.host.Asks
+		if r.Ask {
+			r.Person = r.Deny
+		}
 	}
-	return host.Reply{Deny: workflow.GuardText(s, tool.Name, reason, c.lang)}, nil
+	return r, nil
 }
 
 // markRepos remembers the repositories before a command that may commit.

@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 // begun is a place with a workflow that was just asked for.
@@ -23,9 +25,10 @@ func begun(t *testing.T, name string) *place {
 
 const pushes = `"decision":"block"`
 
-// A turn is not pushed on against the user: not after his question, his stop, his Esc
-// or his overruling, not while he plans, and not past what the agent asks him. He is
-// told once, and one word sets it going again.
+// A turn is the user's after any message of his that is no command, and while he plans:
+// the model gets his words with one line on where the workflow stands, nobody pushes it on
+// behind them, and he is told once how it goes on. A "continue" is a message like the
+// others, and the model judges what it means.
 func TestPushNeverAgainstTheUser(t *testing.T) {
 	t.Parallel()
 	esc := `{"type":"assistant","message":{"content":[{"type":"text","text":"working"}]}}
@@ -33,15 +36,14 @@ func TestPushNeverAgainstTheUser(t *testing.T) {
 `
 	for name, c := range map[string]struct {
 		prompt, file, mode, answer string
-		calm                       bool // the model is not told the next step either
 	}{
-		"a question":             {prompt: "what is the reviewer for?", answer: "It reads the change.", calm: true},
-		"a stop":                 {prompt: "stop, do nothing more", answer: "I have stopped.", calm: true},
-		"thanks and stop":        {prompt: "that is all for now, thanks", answer: "Understood.", calm: true},
-		"Esc and a question":     {prompt: "which file is that?", file: esc, answer: "It is main.go.", calm: true},
-		"Esc and another thing":  {prompt: "rename the variable in main.go", file: esc, answer: "It is renamed.", calm: true},
-		"overruled":              {prompt: "forget the workflow and explain main.go", answer: "It parses flags.", calm: true},
-		"plan mode":              {prompt: "add a flag", mode: "plan", answer: "Here is my plan.", calm: true},
+		"a question":             {prompt: "what is the reviewer for?", answer: "It reads the change."},
+		"a stop":                 {prompt: "stop, do nothing more", answer: "I have stopped."},
+		"thanks and stop":        {prompt: "that is all for now, thanks", answer: "Understood."},
+		"Esc and a question":     {prompt: "which file is that?", file: esc, answer: "It is main.go."},
+		"Esc and another thing":  {prompt: "rename the variable in main.go", file: esc, answer: "It is renamed."},
+		"overruled":              {prompt: "forget the workflow and explain main.go", answer: "It parses flags."},
+		"plan mode":              {prompt: "add a flag", mode: "plan", answer: "Here is my plan."},
 		"the agent asks":         {prompt: "also cover empty input", answer: "Shall I delete the old table in production?"},
 		"the agent waits":        {prompt: "also cover empty input", answer: "I will wait for your go-ahead before deploying."},
 		"no tester":              {prompt: "please don't run the tester", answer: "Understood."},
@@ -50,9 +52,9 @@ func TestPushNeverAgainstTheUser(t *testing.T) {
 		"he wants to talk":       {prompt: "let's discuss the plan before you write code", answer: "Gladly."},
 		"he takes over":          {prompt: "please hand it over to me now", answer: "Here it is."},
 		"another small task":     {prompt: "please read CONTRIBUTING.md and tell me what it says about tests", answer: "It asks for them."},
-		"Chinese stop":           {prompt: "先停下來，什麼都不要再動", answer: "好的。", calm: true},
-		"Chinese question":       {prompt: "為什麼要先跑測試？", answer: "這樣比較快。", calm: true},
-		"a question to a choice": {prompt: "can you explain what DEV does?", answer: "It writes the code.", calm: true},
+		"Chinese stop":           {prompt: "先停下來，什麼都不要再動", answer: "好的。"},
+		"Chinese question":       {prompt: "為什麼要先跑測試？", answer: "這樣比較快。"},
+		"a question to a choice": {prompt: "can you explain what DEV does?", answer: "It writes the code."},
 	} {
 		for _, h := range []string{"claude-code", "codex"} {
 			t.Run(name+", "+h, func(t *testing.T) {
@@ -67,8 +69,8 @@ func TestPushNeverAgainstTheUser(t *testing.T) {
 				}
 				ask := `"prompt":` + string(mustJSON(t, c.prompt)) + fields
 				out, _ := p.call("user-prompt-submit", h, ask)
-				if c.calm && strings.Contains(out, "overtone:developer") {
-					t.Errorf("the prompt is answered with a push: %s", out)
+				if strings.Contains(out, "overtone:developer") || strings.Count(out, "When the workflow is to go on: delegate") != 1 {
+					t.Errorf("the prompt is answered with %s", out)
 				}
 				end := `"last_assistant_message":` + string(mustJSON(t, c.answer)) + fields
 				out, _ = p.call("stop", h, end)
@@ -81,10 +83,8 @@ func TestPushNeverAgainstTheUser(t *testing.T) {
 				if out, _ = p.call("stop", h, end); out != "" {
 					t.Errorf("stop says again %s", out)
 				}
-				if out, _ = p.call("user-prompt-submit", h, `"prompt":"continue"`); !strings.Contains(out, "overtone:developer") {
-					t.Errorf("continue: %s", out)
-				}
-				if out, _ = p.call("stop", h, `"last_assistant_message":"Next comes the developer."`); !strings.Contains(out, pushes) {
+				p.call("user-prompt-submit", h, `"prompt":"continue"`)
+				if out, _ = p.call("stop", h, `"last_assistant_message":"Next comes the developer."`); strings.Contains(out, pushes) {
 					t.Errorf("after continue stop says %s", out)
 				}
 			})
@@ -92,8 +92,8 @@ func TestPushNeverAgainstTheUser(t *testing.T) {
 	}
 }
 
-// Whatever the user says, in whichever language, a workflow that is at work is pushed on
-// after it only where his words let it go on.
+// Whatever the user says, in whichever language, a workflow that is at work is not pushed on
+// after it.
 func TestPushNeverAgainstWords(t *testing.T) {
 	t.Parallel()
 	for i, prompt := range []string{
@@ -102,7 +102,7 @@ func TestPushNeverAgainstWords(t *testing.T) {
 		"all good, thanks", "all done", "next week maybe", "do nothing", "again? no", "no thanks, all good", "yes but later", "go to bed", "keep it for tomorrow",
 		"kannst du bitte aufhören", "lass das bitte erstmal", "Moment, ich schaue selbst drauf", "weiter geht es morgen", "on laisse tomber", "laisse-moi continuer", "déjame revisarlo yo primero", "para ya", "sigue mañana", "ya no sigas con eso",
 		"pera aí, deixa eu ver", "aspetta un attimo", "lascia perdere", "не трогай пока ничего", "отставить", "давай пока остановимся", "продолжай завтра", "ちょっと待った", "一旦ストップで", "後で続けてください", "잠깐만요", "나중에 계속해",
-		"先擱著吧", "這個先不做了", "等會再說", "下週再繼續", "等我看完再繼續", "先別繼續", "bırak şimdilik", "zostaw to na razie", "tạm dừng lại", "रुको", "توقف الآن", "wacht even, ik kijk zelf",
+		"continue", "go on", "yes", "繼續", "weiter", "next", "ok do it", "/overtone", "see /overtone:resume", "先擱著吧", "這個先不做了", "等會再說", "下週再繼續", "等我看完再繼續", "先別繼續", "bırak şimdilik", "zostaw to na razie", "tạm dừng lại", "रुको", "توقف الآن", "wacht even, ik kijk zelf",
 	} {
 		h := []string{"claude-code", "codex"}[i%2]
 		p := begun(t, h)
@@ -113,11 +113,11 @@ func TestPushNeverAgainstWords(t *testing.T) {
 	}
 }
 
-// Work that the user wants is pushed on, also past an agent that only asks whether to
-// begin the next stage.
+// Work that was asked for by a command is pushed on until its user says something,
+// whatever the agent says: no text of its decides.
 func TestPushCarriesOn(t *testing.T) {
 	t.Parallel()
-	for _, answer := range []string{"Noted.", "I have read the request.", "Shall I delegate to the developer now?", "Ready for DEV. Let me know."} {
+	for _, answer := range []string{"Noted.", "I have read the request.", "Shall I delegate to the developer now?", "Ready for DEV. Let me know.", "All is done.", "I have stopped."} {
 		p := begun(t, "claude-code")
 		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":`+string(mustJSON(t, answer))); !strings.Contains(out, pushes) {
 			t.Errorf("%q: %s", answer, out)
@@ -131,50 +131,92 @@ func TestPushCarriesOn(t *testing.T) {
 	}
 }
 
-// A question that was asked while a stage's agent works holds nothing up when that agent
-// has answered.
-func TestQuestionWhileAStageWorks(t *testing.T) {
-	t.Parallel()
-	p := begun(t, "claude-code")
+// inBackground hands a stage to an agent that works behind the main one.
+func (p *place) inBackground() {
+	p.t.Helper()
 	p.call("pre-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer","prompt":"build","run_in_background":true}`)
 	p.call("post-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer"},"tool_response":{"isAsync":true,"status":"async_launched","agentId":"a1"}`)
-	p.call("stop", "claude-code", `"background_tasks":[{"id":"a1","type":"subagent","status":"running"}]`)
-	p.call("user-prompt-submit", "claude-code", `"prompt":"what is it doing?"`)
-	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It builds.","background_tasks":[{"id":"a1","type":"subagent","status":"running"}]`); out != "" {
-		t.Errorf("while it works: %s", out)
-	}
-	p.call("subagent-stop", "claude-code", `"agent_id":"a1","agent_type":"overtone:developer","last_assistant_message":`+string(mustJSON(t, passed)))
-	p.call("user-prompt-submit", "claude-code", `"prompt":"<task-notification>done</task-notification>"`)
-	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It is done.","background_tasks":[]`); !strings.Contains(out, pushes) {
-		t.Errorf("after it: %s", out)
+	p.call("stop", "claude-code", behind)
+}
+
+const (
+	behind  = `"last_assistant_message":"Noted.","background_tasks":[{"id":"a1","type":"subagent","status":"running"}]`
+	devBack = `"agent_id":"a1","agent_type":"overtone:developer","last_assistant_message":"` + passed + `"`
+	noted   = `"prompt":"<task-notification>done</task-notification>"`
+	resume  = `"prompt":"/overtone:resume"`
+)
+
+// What the user says while a stage's agent works behind him holds when that agent has
+// answered, whatever it was: the main agent is told what it came to, and neither told nor
+// pushed to begin the next stage until he lets the workflow go on.
+func TestWordsWhileAStageWorks(t *testing.T) {
+	t.Parallel()
+	for _, prompt := range []string{
+		"STOP", "stop after this agent please", "don't start the reviewer", "I want to see the diff first", "let me look before the review", "hold the tests until I am back", "when it is done, wait for me", "отставить", "先讓我看結果",
+		"what is it doing?", "thanks", "please also cover empty input", "continue with the review then",
+	} {
+		p := begun(t, "claude-code")
+		p.inBackground()
+		p.call("user-prompt-submit", "claude-code", `"prompt":`+string(mustJSON(t, prompt)))
+		if out, _ := p.call("stop", "claude-code", behind); out != "" {
+			t.Errorf("%q, while it works: %s", prompt, out)
+		}
+		p.call("subagent-stop", "claude-code", devBack)
+		note, _ := p.call("user-prompt-submit", "claude-code", noted)
+		if !strings.Contains(note, "DEV") || strings.Contains(note, "overtone:code-reviewer") {
+			t.Errorf("%q: the main agent is told %s", prompt, note)
+		}
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It is done.","background_tasks":[]`); strings.Contains(out, pushes) || !strings.Contains(out, "rests") {
+			t.Errorf("%q: %s", prompt, out)
+		}
+		p.call("user-prompt-submit", "claude-code", resume)
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted.","background_tasks":[]`); !strings.Contains(out, pushes) || !strings.Contains(out, "overtone:code-reviewer") {
+			t.Errorf("%q, resumed: %s", prompt, out)
+		}
 	}
 }
 
-// What the user says while a stage's agent works behind him holds when that agent has
-// answered: the main agent is told what it came to, and neither told nor pushed to begin
-// the next stage. A question, thanks or one more task hold nothing up.
-func TestWordsWhileAStageWorks(t *testing.T) {
+// What an agent left for the main thread comes with the user's next words, without the
+// order to go on.
+func TestWordsBeforeTheNote(t *testing.T) {
 	t.Parallel()
-	for prompt, held := range map[string]bool{
-		"STOP": true, "stop after this agent please": true, "don't start the reviewer": true, "I want to see the diff first": true, "let me look before the review": true, "hold the tests until I am back": true, "when it is done, wait for me": true, "отставить": true, "先讓我看結果": true,
-		"what is it doing?": false, "thanks": false, "please also cover empty input": false, "continue with the review then": false,
+	p := begun(t, "claude-code")
+	p.inBackground()
+	p.call("subagent-stop", "claude-code", devBack)
+	out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"show me what it did"`)
+	if !strings.Contains(out, "✅ DEV") || strings.Contains(out, "➡️") || !strings.Contains(out, "The user's message comes first") {
+		t.Errorf("%s", out)
+	}
+	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"This.","background_tasks":[]`); strings.Contains(out, pushes) {
+		t.Errorf("%s", out)
+	}
+}
+
+// Who has stopped the turn with Esc has stopped the workflow, also when an agent behind it
+// ends without a word of his.
+func TestEscBesideAnAgent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		last  string
+		holds bool
+	}{
+		"interrupted":  {`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}`, true},
+		"answered":     {`{"type":"assistant","message":{"content":[{"type":"text","text":"Noted."}]}}`, false},
+		"just started": {`{"type":"user","promptSource":"typed","message":{"role":"user","content":"[workflow:quick] speed up the parser"}}`, false},
 	} {
 		p := begun(t, "claude-code")
-		p.call("pre-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer","prompt":"build","run_in_background":true}`)
-		p.call("post-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer"},"tool_response":{"isAsync":true,"status":"async_launched","agentId":"a1"}`)
-		p.call("stop", "claude-code", `"background_tasks":[{"id":"a1","type":"subagent","status":"running"}]`)
-		p.call("user-prompt-submit", "claude-code", `"prompt":`+string(mustJSON(t, prompt)))
-		p.call("stop", "claude-code", `"last_assistant_message":"Noted.","background_tasks":[{"id":"a1","type":"subagent","status":"running"}]`)
-		p.call("subagent-stop", "claude-code", `"agent_id":"a1","agent_type":"overtone:developer","last_assistant_message":`+string(mustJSON(t, passed)))
-		note, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"<task-notification>done</task-notification>"`)
-		if !strings.Contains(note, "DEV") || strings.Contains(note, "overtone:code-reviewer") == held {
-			t.Errorf("%q: the main agent is told %s", prompt, note)
+		p.inBackground()
+		at := `,"transcript_path":` + string(mustJSON(t, p.write("t.jsonl", c.last+"\n")))
+		p.call("subagent-stop", "claude-code", devBack)
+		note, _ := p.call("user-prompt-submit", "claude-code", noted+at)
+		if !strings.Contains(note, "DEV") || strings.Contains(note, "overtone:code-reviewer") == c.holds {
+			t.Errorf("%s: the main agent is told %s", name, note)
 		}
-		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It is done.","background_tasks":[]`); strings.Contains(out, pushes) == held {
-			t.Errorf("%q: %s", prompt, out)
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It is done.","background_tasks":[]`); strings.Contains(out, pushes) == c.holds {
+			t.Errorf("%s: %s", name, out)
 		}
-		if out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"continue"`); !strings.Contains(out, "overtone:code-reviewer") {
-			t.Errorf("%q, continue: %s", prompt, out)
+		if !p.workflow().Active {
+			t.Errorf("%s: the workflow is gone", name)
 		}
 	}
 }
@@ -185,9 +227,7 @@ func TestStoppedAgent(t *testing.T) {
 	t.Parallel()
 	for _, asked := range []bool{true, false} {
 		p := begun(t, "claude-code")
-		p.call("pre-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer","prompt":"build","run_in_background":true}`)
-		p.call("post-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer"},"tool_response":{"isAsync":true,"status":"async_launched","agentId":"a1"}`)
-		p.call("stop", "claude-code", `"background_tasks":[{"id":"a1","type":"subagent","status":"running"}]`)
+		p.inBackground()
 		if asked {
 			p.call("user-prompt-submit", "claude-code", `"prompt":"end that agent"`)
 		}
@@ -198,13 +238,106 @@ func TestStoppedAgent(t *testing.T) {
 		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It is ended.","background_tasks":[]`); strings.Contains(out, pushes) == asked || strings.Contains(out, "rests") != asked {
 			t.Errorf("asked %v: %s", asked, out)
 		}
-		if out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"continue"`); !strings.Contains(out, "overtone:developer") {
-			t.Errorf("continue: %s", out)
+		p.call("user-prompt-submit", "claude-code", resume)
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted.","background_tasks":[]`); !strings.Contains(out, pushes) || !strings.Contains(out, "overtone:developer") {
+			t.Errorf("asked %v, resumed: %s", asked, out)
 		}
 	}
 }
 
-const passed = `done\n<!-- PIPELINE_ROUTE: {"verdict":"PASS","route":"NEXT"} -->`
+// After words of the user's a workflow is pushed on again once he lets it go on by a
+// command of its own, or a stage was handed out; nothing else arms it.
+func TestArmed(t *testing.T) {
+	t.Parallel()
+	const hire, other = `"tool_name":"Agent","tool_use_id":"t1","tool_input":{"subagent_type":"overtone:%s","prompt":"build"}`, `"prompt":"[workflow:fix] rename it"`
+	for name, c := range map[string]struct {
+		event, in string
+		arms      bool
+	}{
+		"resume":                       {"user-prompt-submit", resume, true},
+		"resume, with words":           {"user-prompt-submit", `"prompt":"/overtone:resume\nand be quick"`, true},
+		"the tag of the workflow":      {"user-prompt-submit", `"prompt":"[workflow:quick] go"`, true},
+		"the command of the workflow":  {"user-prompt-submit", `"prompt":"/overtone:quick go"`, true},
+		"a stage is handed out":        {"pre-tool-use", fmt.Sprintf(hire, "developer"), true},
+		"its status":                   {"user-prompt-submit", `"prompt":"/overtone:status"`, false},
+		"a command like it":            {"user-prompt-submit", `"prompt":"/overtone:resumed"`, false},
+		"it is only named":             {"user-prompt-submit", `"prompt":"do not /overtone:resume"`, false},
+		"the tag of another":           {"user-prompt-submit", other, false},
+		"the command of another":       {"user-prompt-submit", `"prompt":"/overtone:fix rename it"`, false},
+		"the tag is only mentioned":    {"user-prompt-submit", `"prompt":"go on with [workflow:quick]"`, false},
+		"a stage whose turn it is not": {"pre-tool-use", fmt.Sprintf(hire, "doc-updater"), false},
+		"somebody else's agent":        {"pre-tool-use", `"tool_name":"Agent","tool_use_id":"t1","tool_input":{"subagent_type":"Explore","prompt":"look"}`, false},
+		"a tool":                       {"pre-tool-use", `"tool_name":"Read","tool_use_id":"t1","tool_input":{"file_path":"a.go"}`, false},
+		"a note of the host's":         {"user-prompt-submit", noted, false},
+	} {
+		p := begun(t, "claude-code")
+		p.call("user-prompt-submit", "claude-code", `"prompt":"what is the reviewer for?"`)
+		p.call("stop", "claude-code", `"last_assistant_message":"It reads."`)
+		p.call(c.event, "claude-code", c.in)
+		if rests := p.memory().Loop.Rests; rests == c.arms {
+			t.Errorf("%s: rests %v", name, rests)
+		}
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`); strings.Contains(out, pushes) != c.arms {
+			t.Errorf("%s: stop says %s", name, out)
+		}
+	}
+	// What rests nothing.
+	for _, in := range []string{`"prompt":"/overtone:status"`, noted, resume, start} {
+		p := begun(t, "claude-code")
+		p.call("user-prompt-submit", "claude-code", in)
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`); !strings.Contains(out, pushes) {
+			t.Errorf("%s: stop says %s", in, out)
+		}
+	}
+	// What does, also by a command.
+	for _, in := range []string{other, `"prompt":"/overtone:fix rename it"`, `"prompt":"/overtone:none what is this?"`, `"prompt":"[workflow:none] what is this?"`} {
+		p := begun(t, "claude-code")
+		p.call("user-prompt-submit", "claude-code", in)
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`); strings.Contains(out, pushes) {
+			t.Errorf("%s: stop says %s", in, out)
+		}
+	}
+	// A workflow that begins is armed, whatever was said in the one before it.
+	p := begun(t, "claude-code")
+	p.call("user-prompt-submit", "claude-code", `"prompt":"stop"`)
+	lib := blueprint.Library{}
+	file, _, _ := lib.Find("quick")
+	if err := session.Update(p.session(), session.Options{Now: p.now}, func(tx *session.Tx) error {
+		if _, err := tx.Apply(workflow.Cancel{}); err != nil {
+			return err
+		}
+		_, err := tx.Apply(workflow.Start{SessionID: "s1", WorkflowID: "w2", Type: "quick", Plan: lib.Plan(file), At: p.now})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if l := p.memory().Loop; l.Rests || l.LetGo {
+		t.Errorf("another workflow: %+v", l)
+	}
+	if out, _ := p.call("pre-tool-use", "claude-code", `"tool_name":"Edit","tool_input":{"file_path":"a.go"}`); !strings.Contains(out, `"deny"`) {
+		t.Errorf("another workflow: %s", out)
+	}
+}
+
+// Who resumes a workflow that has reached its limit, or has not moved, sets it going
+// again.
+func TestResumeBeginsAnew(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(".overtone/config.yaml", "language: en\nworkflow:\n  loop_max_iterations: 1\n")
+	p.call("user-prompt-submit", "claude-code", start)
+	for range 2 {
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`); !strings.Contains(out, pushes) {
+			t.Fatal(out)
+		}
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`); strings.Contains(out, pushes) || !strings.Contains(out, "/overtone:resume goes on") {
+			t.Error(out)
+		}
+		p.call("user-prompt-submit", "claude-code", resume)
+	}
+}
+
+const passed = `done\n<!-- PIPELINE_ROUTE: {\"verdict\":\"PASS\",\"route\":\"NEXT\"} -->`
 
 // The same is not said twice unless something has moved.
 func TestPushOnce(t *testing.T) {
@@ -254,8 +387,8 @@ func TestCodexAgentDies(t *testing.T) {
 
 // A stage whose agents die is handed out three times, also within one turn. Then the
 // workflow rests: the agent is told so and is refused another try, the end of the turn
-// pushes nothing and tells the user what settles it, once. A question of the user's changes
-// nothing; his word to go on lets it be tried three times more.
+// pushes nothing and tells the user what settles it, once. Words of the user's change nothing;
+// his command to go on lets it be tried three times more.
 func TestDyingAgentRests(t *testing.T) {
 	t.Parallel()
 	p := begun(t, "claude-code")
@@ -282,17 +415,20 @@ func TestDyingAgentRests(t *testing.T) {
 	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It dies."`); strings.Contains(out, pushes) || strings.Count(out, "overtone workflow restart DEV") != 1 || strings.Contains(out, `"decision"`) {
 		t.Errorf("at the end of the turn: %s", out)
 	}
-	if out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"why does it die?"`); strings.Contains(out, again) {
-		t.Errorf("a question: %s", out)
+	for _, words := range []string{"why does it die?", "continue"} {
+		out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"`+words+`"`)
+		if strings.Contains(out, again) || !strings.Contains(out, rests) || strings.Contains(out, "delegate") || p.workflow().Crashes["DEV"] == 0 {
+			t.Errorf("%s: %s", words, out)
+		}
 	}
 	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"The server is down."`); strings.Contains(out, pushes) || strings.Contains(out, rests) {
 		t.Errorf("after the question: %s", out)
 	}
-	if out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"continue"`); p.workflow().Crashes["DEV"] != 0 {
+	if out, _ := p.call("user-prompt-submit", "claude-code", resume); p.workflow().Crashes["DEV"] != 0 {
 		t.Errorf("it goes on: %s", out)
 	}
 	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`); !strings.Contains(out, pushes) || !strings.Contains(out, again) {
-		t.Errorf("after the word to go on: %s", out)
+		t.Errorf("after it was let go on: %s", out)
 	}
 	three("second")
 }
@@ -325,8 +461,9 @@ func TestCodexAgentInterrupted(t *testing.T) {
 		if c.works {
 			continue
 		}
-		if out, _ = p.call("user-prompt-submit", "codex", `"prompt":"continue"`); !strings.Contains(out, "overtone:developer") {
-			t.Errorf("continue: %s", out)
+		p.call("user-prompt-submit", "codex", start)
+		if out, _ = p.call("stop", "codex", `"last_assistant_message":"Noted."`+at); !strings.Contains(out, pushes) || !strings.Contains(out, "overtone:developer") {
+			t.Errorf("resumed: %s", out)
 		}
 	}
 }
@@ -338,7 +475,7 @@ func TestPushUntrusted(t *testing.T) {
 	p.write("project/.overtone/workflows/check.yaml", "stages:\n  - DEV\n  - stage: TEST\n    run: go test ./...\n")
 	p.call("user-prompt-submit", "claude-code", `"prompt":"[workflow:check] go"`)
 	p.call("pre-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer","prompt":"build"}`)
-	p.call("subagent-stop", "claude-code", `"agent_id":"a1","agent_type":"overtone:developer","last_assistant_message":`+string(mustJSON(t, passed)))
+	p.call("subagent-stop", "claude-code", `"agent_id":"a1","agent_type":"overtone:developer","last_assistant_message":"`+passed+`"`)
 	out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`)
 	if strings.Contains(out, pushes) || strings.Contains(out, "Do not ask") || !strings.Contains(out, "workflow trust check") {
 		t.Errorf("%s", out)
@@ -361,7 +498,10 @@ func TestTagMentioned(t *testing.T) {
 		if s, err := session.Peek(p.session()); err != nil || s != nil {
 			t.Errorf("%s: %v, %v", h, s, err)
 		}
-		if out, _ = p.call("user-prompt-submit", h, `"prompt":"please [workflow:quick] add a flag"`); !strings.Contains(out, "overtone:developer") {
+		if out, _ = p.call("user-prompt-submit", h, `"prompt":"please [workflow:quick] add a flag"`); out != "" {
+			t.Errorf("%s, in a line: %s", h, out)
+		}
+		if out, _ = p.call("user-prompt-submit", h, `"prompt":"The parser is slow.\n[workflow:quick] mend it"`); !strings.Contains(out, "overtone:developer") {
 			t.Errorf("%s, asked: %s", h, out)
 		}
 	}

@@ -99,7 +99,7 @@ func (c *call) afterCompact() (host.Reply, error) {
 	}
 	m := session.Read(c.sess)
 	// The slice is read before the lock is taken: it may be long.
-	past := c.past(m.Compaction)
+	past := c.past(m)
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
@@ -116,18 +116,19 @@ func (c *call) afterCompact() (host.Reply, error) {
 		}
 		if k == nil && tx.Active() {
 			// PreCompact did not run, or its memory is gone: the state is not.
-			k = tx.BeginCompaction("", c.packet(tx, tx.Memory.Compactions+1, c.settings(), c.recovery(tx, false), nil))
+			k = tx.BeginCompaction("", c.packet(tx, tx.Memory.Compactions+1, c.settings(), c.recovery(tx, c.waits(tx, tx.Memory.Thread.Words, "")), nil))
 		}
 		if k == nil {
 			r.Context, r.System = tasks, tasks
 			return nil
 		}
 		if c.host.Delivers {
-			if err := tx.HandOver(past, c.handover(tx, k, past), func(wait bool) string {
+			h := c.handover(tx, k, past)
+			if err := tx.HandOver(past, h, func() string {
 				if !tx.Active() {
 					return ""
 				}
-				return c.recovery(tx, wait)
+				return c.recovery(tx, c.waits(tx, h.Work.Words, k.Trigger))
 			}); err != nil {
 				c.complain("handover", err)
 			}
@@ -231,6 +232,11 @@ func (c *call) tasks(s *workflow.State, header message.Text) (feature, text stri
 func (c *call) progress(s *workflow.State, goesOn bool) string {
 	lines := []string{message.InProgress.Format(c.lang, s.WorkflowType, s.Running()), message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
 	if !goesOn {
+		if stage := c.rules.GivenUp(s); stage != "" {
+			lines = append(lines, message.LoopDied.Format(c.lang, stage, c.rules.MaxCrashes))
+		} else if hint := workflow.NextStep(s, c.lang); hint != "" {
+			lines = append(lines, message.RestsAt.Format(c.lang, hint))
+		}
 		return strings.Join(lines, "\n")
 	}
 	if hint := workflow.NextStep(s, c.lang); hint != "" {

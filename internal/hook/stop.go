@@ -231,46 +231,21 @@ func loopOf(tx *session.Tx) *session.Loop {
 	return l
 }
 
-// rests reports whether the next word is the user's: he plans, has stopped the turn,
-// said stop, or asked or remarked something, or the agent leaves it to him. A question
-// or a remark holds nothing up once the work has moved on.
+// rests reports whether the next word is the user's: he has spoken or stopped something
+// since the last stage was handed out, plans, or has a plan or a question before him.
 func (c *call) rests(tx *session.Tx) bool {
-	l, shown := &tx.Memory.Loop, tx.Memory.Thread.Situation().Evidence
-	switch {
-	case c.held(tx):
-		return true
-	case (shown.Has(compact.Wonders) || l.Remark) && (l.Asked == "" || l.Asked == signature(tx.Workflow)):
-		return true
-	}
-	return shown.Has(compact.Yields) && !c.mustWait(tx.Workflow) && !c.host.Unattended(c.env.Getenv) && !namesNext(tx.Workflow, c.in.Answer)
-}
-
-// held reports whether the workflow waits for the user, whatever has moved since: he
-// plans, has stopped it or put it aside, or has a plan to decide about, or a stage whose
-// agents die.
-func (c *call) held(tx *session.Tx) bool {
-	return c.resting(tx) || tx.Memory.Thread.Situation().Evidence.Has(compact.ToldToStop|compact.Proposes) || c.planning()
+	state, _ := tx.Memory.Thread.Words.State(false)
+	return c.resting(tx) || state == compact.StateAsked || c.planning()
 }
 
 // resting reports whether the workflow is stopped or put aside, or cannot go on by itself.
 func (c *call) resting(tx *session.Tx) bool {
-	return tx.Memory.Loop.Rests || c.rules.GivenUp(tx.Workflow) != ""
+	return loopOf(tx).Rests || c.rules.GivenUp(tx.Workflow) != ""
 }
 
 // planning reports whether the turn is one of plan mode.
 func (c *call) planning() bool {
 	return c.in.Planning || c.host.Plans != nil && transcript.Newest(c.in.Transcript, c.host.Plans)
-}
-
-// namesNext reports whether an agent that leaves the next step to its user speaks of
-// the stage that is next: who has asked for the workflow has answered that.
-func namesNext(s *workflow.State, answer string) bool {
-	low := strings.ToLower(answer)
-	return slices.ContainsFunc(s.Ready(), func(k string) bool {
-		info, _ := s.DAG.Info(k)
-		name, _, _ := strings.Cut(k, ":")
-		return strings.Contains(answer, name) || info.Agent != "" && strings.Contains(low, info.Agent)
-	})
 }
 
 // untrusted is what the user has to do before the next stage can run its command.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -34,9 +33,6 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		if err := c.settle(tx, &r); err != nil {
 			return err
 		}
-		if !note {
-			tx.Hear(text)
-		}
 		first := tx.Prompted()
 		if tx.Active() && !note {
 			// Main is idle, so an agent that ran in the foreground is gone; in a new
@@ -51,8 +47,8 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		if err := c.tickBarriers(tx); err != nil {
 			return err
 		}
+		goesOn := c.letsGoOn(tx, text, name, asked)
 		c.collect(tx, &r)
-		goesOn := note || c.letsGoOn(tx, text, asked)
 		if name != "" && !asked && !c.host.NoStages && !tx.Memory.Hinted {
 			r.Person, tx.Memory.Hinted = session.Paragraphs(r.Person, message.TagMentioned.Format(c.lang, name)), true
 		}
@@ -65,7 +61,7 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 			if err := c.startWorkflow(tx, name, &r); err != nil {
 				return err
 			}
-		case ownCommand(text):
+		case ownCommand(text, ""):
 			// It says itself where the work stands, and `cancel` ends it: whether
 			// before or after this hook depends on the host's version.
 		case tx.Active() && !note:
@@ -122,43 +118,39 @@ func (c *call) requested(text string) (name string, asked bool) {
 	return name, true
 }
 
-// letsGoOn notes what the user's words mean for a workflow that is at work, and says
-// whether they leave it its next step. What he stops or puts aside rests until he lets
-// it go on.
-func (c *call) letsGoOn(tx *session.Tx, text string, asked bool) bool {
+// letsGoOn says whether a prompt leaves a workflow that is at work its next step: by a
+// command, never by what its words mean. Any other message makes the turn the user's: the
+// workflow rests until a stage is handed out, or he lets it go on.
+func (c *call) letsGoOn(tx *session.Tx, text, name string, asked bool) bool {
 	if !tx.Active() || !c.host.Delivers {
 		return true
 	}
 	l := loopOf(tx)
-	switch back, stopped := transcript.Stopped(c.in.Transcript, text); {
-	case !stopped:
-	case back != "" && l.Iteration == 0 && len(tx.Workflow.Delegations) == 0 && c.startedBy(tx, back):
+	back, stopped := transcript.Stopped(c.in.Transcript, text)
+	if c.in.Note {
+		if stopped && back == "" { // what the host sends takes nothing back
+			l.Rests = true
+		}
+		return !l.Rests
+	}
+	if stopped && back != "" && l.Iteration == 0 && len(tx.Workflow.Delegations) == 0 && c.startedBy(tx, back) {
 		if _, err := tx.Apply(workflow.Cancel{}); err != nil {
 			c.complain("take back", err)
 		}
 		return true
-	default:
-		tx.Observe(host.TurnEnded{Interrupted: true}, compact.Settings{})
-		l.Rests = true
 	}
-	_, own := extract.Request(text)
-	lets := asked || ownCommand(text) || extract.Resumes(text)
-	l.Asked, l.Remark = signature(tx.Workflow), !lets
-	behind := false
-	for _, d := range tx.Workflow.Delegations {
-		behind = behind || d.Open && d.Async
+	if stopped {
+		tx.Observe(host.TurnEnded{Interrupted: true}, compact.Settings{})
 	}
 	switch {
-	case extract.Overrules(own), behind && !lets && extract.HoldsBack(text):
-		l.Rests = true
-	case lets:
-		l.Rests, l.Block, l.Stuck, l.LetGo = false, "", 0, false
-		if _, err := tx.Apply(workflow.Resume{}); err != nil {
+	case asked && name == tx.Workflow.WorkflowType, ownCommand(text, "resume"):
+		if err := tx.Resume(); err != nil {
 			c.complain("resume", err)
 		}
+	case stopped, asked, !ownCommand(text, ""):
+		l.Rests = true
 	}
-	// What sets something to be done may be a reason to delegate, which the model weighs.
-	return !c.resting(tx) && (lets || extract.Tasks(own)) && !c.planning() && !extract.Stops(own) && !extract.Wonders(own)
+	return !c.resting(tx) && !c.planning()
 }
 
 // startedBy reports whether a prompt has asked for the workflow that is at work.
@@ -167,9 +159,11 @@ func (c *call) startedBy(tx *session.Tx, prompt string) bool {
 	return asked && name == tx.Workflow.WorkflowType
 }
 
-// ownCommand reports whether a prompt is a command of the plugin.
-func ownCommand(text string) bool {
-	return strings.HasPrefix(strings.TrimSpace(text), "/"+workflow.AgentPrefix)
+// ownCommand reports whether a prompt is a command of the plugin, that one where it is
+// named.
+func ownCommand(text, name string) bool {
+	words := strings.Fields(text)
+	return len(words) > 0 && strings.HasPrefix(words[0], "/"+workflow.AgentPrefix) && (name == "" || words[0] == "/"+workflow.AgentPrefix+name)
 }
 
 // startWorkflow starts a workflow and tells the model where to begin.
@@ -200,7 +194,6 @@ func (c *call) startWorkflow(tx *session.Tx, name string, r *host.Reply) error {
 	if err != nil {
 		return err
 	}
-	tx.Memory.Loop = session.Loop{Workflow: tx.Workflow.WorkflowID}
 	r.Context = session.Paragraphs(r.Context, workflow.Instruction(tx.Workflow, out, c.lang))
 	if file.Runs() && !blueprint.IsTrusted(c.home.Root(), file) {
 		tell(message.NotTrusted.Format(c.lang, file.Path, name))
@@ -221,6 +214,6 @@ func (c *call) seePrompt(tx *session.Tx, text string, note bool) {
 	c.seeSession(tx)
 	tx.Observe(host.TurnStarted{ID: c.in.Turn, Prompt: c.in.PromptID, At: c.now}, compact.Settings{})
 	if !note {
-		tx.Observe(host.UserMessage{Text: text}, compact.Settings{})
+		tx.Observe(host.UserMessage{Text: host.Typed(text), At: c.now}, compact.Settings{})
 	}
 }

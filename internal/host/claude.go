@@ -33,7 +33,7 @@ var claudeHost = Host{
 	Core:       []string{"session-start", "user-prompt-submit"},
 	SessionEnv: []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"},
 	ProjectEnv: []string{"CLAUDE_PROJECT_ROOT", "CLAUDE_PROJECT_DIR"},
-	Delivers:   true, Gates: true, AsksAgents: true, Loops: true, CommandEnd: claudeEnd, BackgroundTask: claudeBackgroundTask, BackgroundEnd: claudeBackgroundEnd, AgentsCompact: true, NamesAgents: Version{2, 1, 325}, ForksAsResumed: true, PutsBack: 5,
+	Delivers:   true, Gates: true, Asks: true, AsksAgents: true, Loops: true, CommandEnd: claudeEnd, BackgroundTask: claudeBackgroundTask, BackgroundEnd: claudeBackgroundEnd, AgentsCompact: true, NamesAgents: Version{2, 1, 325}, ForksAsResumed: true, PutsBack: 5,
 	window: claudeWindow, model: claudeModel,
 	alone: func(getenv func(string) string) bool {
 		return getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0" || getenv("CLAUDE_CODE_ENTRYPOINT") == "sdk-cli"

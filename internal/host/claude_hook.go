@@ -36,7 +36,7 @@ func decodeClaude(event string, data []byte) Call {
 		c.Summary = c.Answer
 	}
 	c.Summary = summaryText(c.Summary)
-	c.Note = strings.HasPrefix(strings.TrimSpace(c.Prompt), "<task-notification>") && strings.Contains(c.Prompt, "</task-notification>")
+	c.Note = strings.HasPrefix(strings.TrimSpace(c.Prompt), "<task-notification>")
 	t, in, resp := &c.Tool, p.input, p.response
 	// A failure is an event of its own.
 	failed := event == "post-tool-use-failure"

@@ -32,10 +32,11 @@ type (
 	}
 	// TurnEnded: the turn is over. Interrupted says that somebody stopped it.
 	TurnEnded struct{ Interrupted bool }
-	// UserMessage: somebody wrote to the agent. Ours is set when it was us and
-	// the text alone does not tell.
+	// UserMessage: somebody wrote to the agent, and At is when it was heard. Ours is set
+	// when it was us and the text alone does not tell.
 	UserMessage struct {
 		Text string
+		At   time.Time
 		Ours bool
 	}
 	// AgentMessage: the agent said something to the user.

@@ -127,6 +127,8 @@ type Host struct {
 	Aborted   func(line []byte) (aborted, told bool)
 	// NoCommands: it has no slash commands of the plugin.
 	NoCommands bool
+	// Asks: a hook can leave it to the person whether a tool may run.
+	Asks bool
 	// window is the context's that its environment tells, 0 for nothing.
 	window func(getenv func(string) string) int64
 	// model is the model that its environment or its settings choose, "" for none; dir

@@ -205,7 +205,7 @@ func (p Plugin) Remove() error {
 	// Neither goes while something is in it, and no link of the user's does.
 	for _, dir := range []string{p.Dir, filepath.Dir(p.Dir)} {
 		if at, err := os.Lstat(dir); err != nil || !at.IsDir() || os.Remove(dir) != nil {
-			break
+			return nil //nolint:nilerr // what is left there is not ours
 		}
 	}
 	return nil

@@ -18,6 +18,7 @@ type Reply struct {
 	Context string // for the model
 	Person  string // for the person
 	Deny    string // refuse a tool call
+	Ask     bool   // let the person decide about what is refused, where the host can ask
 	Block   string // keep going (Stop), or ask (SubagentStop)
 	Refuse  bool   // refuse a compaction
 	// Prompt replaces what a sub-agent is asked, Answer what the main agent is
@@ -55,6 +56,9 @@ func encodeHooks(in *Call, r Reply) []byte {
 	specific.add("hookEventName", hookName(in.Event))
 	if r.Deny != "" {
 		specific = denial(r.Deny)
+		if r.Ask {
+			specific[1].val = "ask"
+		}
 	}
 	if r.Context != "" {
 		specific.add("additionalContext", r.Context)

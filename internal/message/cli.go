@@ -115,6 +115,8 @@ var (
 	HelpWorkflowStart     = Text{ZH: "在 session 中啟動工作流", EN: "start a workflow in a session"}
 	HelpWorkflowStatus    = Text{ZH: "目前進度", EN: "where it stands"}
 	HelpWorkflowSkip      = Text{ZH: "跳過一個階段（輪到它時）", EN: "leave a stage out (when its turn comes)"}
+	HelpWorkflowResume    = Text{ZH: "讓暫停的工作流繼續", EN: "let a workflow that rests go on"}
+	Resumed               = Text{ZH: "工作流 %s 繼續：%s", EN: "workflow %s goes on: %s"}
 	HelpWorkflowRestart   = Text{ZH: "從某個階段重新開始", EN: "do a stage and everything behind it again"}
 	HelpWorkflowCancel    = Text{ZH: "取消工作流", EN: "stop the workflow"}
 	HelpStages            = Text{ZH: "自訂階段清單，以逗號分隔", EN: "your own list of stages, separated by commas"}

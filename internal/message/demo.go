@@ -74,7 +74,6 @@ var (
 	DemoDocsDone   = Text{ZH: "README 已說明速率限制的設定。", EN: "The README explains the settings of the rate limit."}
 	DemoPhrase     = Text{ZH: "concurrent map writes", EN: "concurrent map writes"}
 	DemoTranscript = Text{ZH: "transcript 長到 %s", EN: "the transcript has grown to %s"}
-	DemoGoOn       = Text{ZH: "繼續", EN: "go on"}
 )
 
 // What it claims.

@@ -45,17 +45,6 @@ func Cut(s string, n int) string {
 	return s
 }
 
-// Ends is s within n UTF-16 units: of a longer one both ends, two thirds of it from
-// the beginning.
-func Ends(s string, n int) string {
-	if Units(s) <= n {
-		return s
-	}
-	const gap = " […] "
-	head := n * 2 / 3
-	return Cut(s, head) + gap + EndUnits(s, n-head-Units(gap))
-}
-
 // Head is the first n characters of s.
 func Head(s string, n int) string {
 	for i := range s {

@@ -65,61 +65,47 @@ var (
 	ExplainCompacted    = Text{ZH: "請求：%d 次；壓縮：%d 次", EN: "requests: %d; compactions: %d"}
 	ExplainState        = Text{ZH: "工作：%s", EN: "the work: %s"}
 	ExplainShown        = Text{ZH: "%s（%s）", EN: "%s (%s)"}
-	ExplainRequest      = Text{ZH: "最新的要求：%s", EN: "the latest request: %s"}
+	ExplainRequest      = Text{ZH: "使用者最新的話：%s", EN: "the user's newest words: %s"}
 	ExplainRepaid       = Text{ZH: "；現在壓縮約 %s 個請求後回本（價格只在兩個邊界之間取捨，不單獨決定）", EN: "; a compaction now is repaid after %s requests (price breaks ties, it never decides)"}
 	ExplainNotRepaid    = Text{ZH: "；現在壓縮不會讓 context 變小", EN: "; a compaction now would not make the context smaller"}
 )
 
 var states = map[string]Text{
-	"working":  {ZH: "進行中", EN: "under way"},
-	"called":   {ZH: "使用者說了話，還沒有人回應", EN: "the user has said something that nobody has answered yet"},
-	"finished": {ZH: "已完成，下一句話由使用者說", EN: "finished; the next word is the user's"},
-	"stopped":  {ZH: "使用者已中止", EN: "stopped by the user"},
-	"asked":    {ZH: "等使用者回答", EN: "waits for the user's answer"},
+	"under-way":   {ZH: "進行中", EN: "under way"},
+	"called":      {ZH: "使用者說了話，還沒有人回應", EN: "the user has said something that nobody has answered yet"},
+	"turn-over":   {ZH: "agent 這一輪已結束", EN: "the agent's turn is over"},
+	"interrupted": {ZH: "使用者打斷了這一輪", EN: "the user has interrupted the turn"},
+	"asked":       {ZH: "等使用者回答", EN: "waits for the user's answer"},
 }
 
 var stateAsked = Text{ZH: "等使用者回答：%s", EN: "waits for the user's answer: %s"}
 
-// evidence is what shows a state.
-var evidence = map[string]Text{
-	"tool-asks":    {ZH: "agent 用工具提出的問題還沒有回答", EN: "a question that the agent asked with a tool has no answer"},
-	"proposes":     {ZH: "agent 提出的計畫等使用者決定", EN: "a plan of the agent's waits for a decision"},
-	"interrupted":  {ZH: "使用者打斷了 agent", EN: "the user has interrupted the agent"},
-	"at-work":      {ZH: "最後發生的是工具呼叫", EN: "a call of a tool was the last thing that happened"},
-	"user-last":    {ZH: "最後說話的是使用者", EN: "the user's words are the last"},
-	"asks":         {ZH: "agent 的最後一段話是問題", EN: "the agent's last message asks something"},
-	"told-to-stop": {ZH: "使用者要求停下", EN: "the user has told the agent to stop"},
-	"says-done":    {ZH: "agent 的最後一段話說已完成", EN: "the agent's last message says that it is done"},
-	"plan-done":    {ZH: "計畫的步驟都完成了", EN: "every step of the plan is done"},
-	"yields":       {ZH: "agent 的最後一段話把下一步留給使用者", EN: "the agent's last message leaves the next step to the user"},
-	"announces":    {ZH: "agent 的最後一段話說了接下來要做什麼", EN: "the agent's last message says what comes next"},
-	"wonders":      {ZH: "使用者只是提問，而 agent 已回答", EN: "the user only asked something, and the agent has answered"},
+// signs are what shows a state.
+var signs = map[string]Text{
+	"tool-last":         {ZH: "最後發生的是工具呼叫", EN: "a call of a tool was the last thing that happened"},
+	"agent-last":        {ZH: "agent 的話還沒有說完", EN: "the agent's words are the last, and its turn has not ended"},
+	"user-last":         {ZH: "最後說話的是使用者", EN: "the user's words are the last"},
+	"tool-asks":         {ZH: "agent 用工具提出的問題還沒有回答", EN: "a question that the agent asked with a tool has no answer"},
+	"plan-proposed":     {ZH: "agent 提出的計畫等使用者決定", EN: "a plan of the agent's waits for a decision"},
+	"interrupted":       {ZH: "host 記下了中斷", EN: "the host has noted the interruption"},
+	"turn-ended":        {ZH: "host 記下了這一輪的結束", EN: "the host has noted the end of the turn"},
+	"manual-compaction": {ZH: "壓縮是使用者要求的", EN: "the user asked for the compaction"},
 }
 
-var noEvidence = Text{ZH: "沒有跡象說明是否還有事要做", EN: "nothing shows whether anything is left to do"}
+var noSign = Text{ZH: "沒有跡象說明接下來由誰說話", EN: "nothing shows whose word is next"}
 
-// Stands is how work stands and what shows it, for a person.
-func Stands(state, question string, shown []string, l Lang) string {
-	return ExplainShown.Format(l, StateOf(state, question, l), ShownBy(shown, l))
-}
-
-// ShownBy is what shows how work stands, in words: the first of the names decides.
-func ShownBy(names []string, l Lang) string {
-	if len(names) > 0 {
-		if text, ok := evidence[names[0]]; ok {
-			return text.In(l)
-		}
+// Stands is how work stands and what shows it.
+func Stands(state, question, sign string, l Lang) string {
+	shown, ok := signs[sign]
+	if !ok {
+		shown = noSign
 	}
-	return noEvidence.In(l)
-}
-
-// StateOf is how work stands, in words; question is what the agent waits to be told.
-func StateOf(state, question string, l Lang) string {
-	if state == "asked" && question != "" {
-		return stateAsked.Format(l, question)
+	text, ok := states[state]
+	switch {
+	case !ok:
+		text = AuditUnknown
+	case state == "asked" && question != "":
+		return ExplainShown.Format(l, stateAsked.Format(l, question), shown.In(l))
 	}
-	if text, ok := states[state]; ok {
-		return text.In(l)
-	}
-	return AuditUnknown.In(l)
+	return ExplainShown.Format(l, text.In(l), shown.In(l))
 }

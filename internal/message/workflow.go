@@ -74,6 +74,7 @@ var (
 	DenyStage         = Text{ZH: "  - %s（%s）", EN: "  - %s (%s)"}
 	DenyOther         = Text{ZH: "⛔ 無法委派 %s：%s", EN: "⛔ %s cannot be delegated: %s"}
 	GuardBlocked      = Text{ZH: "⛔ Pipeline [%s] 進行中 — 禁止 %s。\n你是訊息匯流排（Relay），不是執行者。\n%s", EN: "⛔ Pipeline [%s] is running: %s is not for the main agent.\nYou relay work, you do not do it.\n%s"}
+	GuardRests        = Text{ZH: "⏸️ 工作流 %s 暫停中，這一輪由使用者決定：%s 需要使用者同意。以 /overtone:cancel 結束工作流，或以 /overtone:resume 推進。", EN: "⏸️ Workflow %s rests and the turn is the user's: %s needs the user's consent. /overtone:cancel ends the workflow, /overtone:resume goes on with it."}
 	GuardCancel       = Text{ZH: "（要自行操作請先 /overtone:cancel）", EN: "(to work directly, use /overtone:cancel first)"}
 	GuardSyntax       = Text{ZH: "這行指令看不懂：%s。請寫得簡單一點，或交給該階段的 agent。", EN: "the line could not be understood: %s. Write it more simply, or leave it to the stage's agent."}
 	GuardRedirect     = Text{ZH: "輸出會寫到 %s。請去掉重新導向，或導到 /dev/null。", EN: "its output goes to %s. Leave the redirection out, or use /dev/null."}

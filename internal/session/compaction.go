@@ -30,8 +30,6 @@ type Attempt struct {
 	Mark Mark  `json:"mark,omitzero"`
 	// Typed is what was typed behind /compact; the session's file tells it too late.
 	Typed string `json:"said,omitempty"`
-	// Heard are the prompts that began turns before it.
-	Heard []Prompt `json:"heard,omitempty"`
 }
 
 // Summarised reports whether the host may tell the summary of the main thread's
@@ -75,11 +73,6 @@ func (tx *Tx) BeginCompaction(trigger string, packet compact.Packet) *Attempt {
 	if packet.Text != "" {
 		k.Receipt = new(compact.NewReceipt(packet))
 		k.step(compact.Started{}, tx.o.Now)
-	}
-	// A turn that has not ended, when a person compacts, was blocked or stopped: what
-	// began it may have been taken back.
-	if trigger != "manual" || tx.Memory.Threads.Resting {
-		k.Heard = tx.Memory.Heard
 	}
 	tx.Memory.Compaction = k
 	return k

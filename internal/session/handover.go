@@ -3,12 +3,10 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
@@ -75,12 +73,13 @@ type Mark struct {
 // when all hooks of that compaction have run, so that the next one meets it after the
 // mark; after /compact, 2.1.197 writes old lines once more before it.
 //
-// The file lags behind: on 2.1.197 by a tenth of a second, and by more where the machine is
-// busy. Prompts that a hook was told after the newest line are the user's words as well.
-//
 // What the user had said before is on disk; where it is not, as in a fork, in a session
 // that is older than our hooks or has none, the file is read from its beginning.
-func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Attempt) (Past, error) {
+//
+// The file lags behind, on 2.1.197 by a tenth of a second: prompts that hooks have heard
+// after its newest line are words of the user's as well. Where a person compacts and the
+// turn has not ended, its prompt was blocked or stopped, and may have been taken back.
+func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Attempt, heard compact.Words) (Past, error) {
 	p := Past{Record: handover.NewRecord(cwd)}
 	words, known := wordsOf(s)
 	p.Record.Words = words
@@ -89,18 +88,10 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Attempt
 		start = k.From
 	}
 	from, fresh := k.From, false // fresh: nothing that follows was handed over
-	told, asked := k.Mark.At, "" // when the newest piece was written; a prompt that nothing follows
+	told := int64(0)             // when the newest line was written
 	err := transcript.EventsFrom(ctx, path, start, func(piece *transcript.Event) {
-		if at := transcript.Time(piece.Time); at.After(told) {
-			told = at
-		}
-		switch piece.Kind {
-		case transcript.UserSaid:
-			asked = piece.Text()
-		case transcript.AgentSaid, transcript.ToolBegan, transcript.ToolEnded, transcript.Interrupted:
-			asked = ""
-		}
-		if !known && piece.Kind == transcript.Summarised && p.Record.Words.Requests == 0 {
+		told = max(told, piece.Time)
+		if !known && piece.Kind == transcript.Summarised {
 			if from, ok := forkedFrom(s, piece.Text()); ok {
 				p.Record.Words = from
 			}
@@ -124,43 +115,14 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Attempt
 			p.mark = Mark{piece.Off, transcript.Time(piece.Time)}
 		}
 	})
-	for _, h := range k.Heard {
-		if told.IsZero() || !h.At.After(told) { // without times nobody knows what the file lacks
-			continue
+	if end := max(told, k.Mark.At.UnixMilli()); end > 0 && (k.Trigger != "manual" || heard.Over) {
+		var newest time.Time
+		if p.Record.Words, newest = p.Record.Words.Missed(heard, end); !newest.IsZero() {
+			p.mark.At = newest // their lines will follow, and have been told
 		}
-		if asked != "" && h.Text == promptText(asked) { // its line is as old as the prompt
-			asked = ""
-			continue
-		}
-		raw, _ := json.Marshal(h.Text) // a string
-		p.Record.Add(&transcript.Event{Kind: transcript.UserSaid, Time: h.At.UnixMilli(), Raw: raw}, p.mark.Off-from)
-		p.mark.At = h.At // its line will follow, and has been told
 	}
-	p.Record.Words = p.Record.Words.HearAside(k.Typed)
+	p.Record.Words = p.Record.Words.Hear(k.Typed, compact.WithCompact, time.Time{})
 	return p, err
-}
-
-const (
-	maxPrompts = 4
-	maxPrompt  = 2000        // characters of one
-	promptLife = time.Minute // far longer than a file lags behind
-)
-
-// Hear remembers a prompt, which the session's file may have only when a compaction has
-// come. It is called before [Tx.Prompted]: where the turn before has not ended, the prompt
-// that began it was blocked or stopped, or stands in the file, as the turn goes on.
-func (tx *Tx) Hear(text string) {
-	heard := slices.DeleteFunc(slices.Clone(tx.Memory.Heard), func(h Prompt) bool {
-		return !tx.Memory.Threads.Resting || tx.o.Now.Sub(h.At) > promptLife
-	})
-	heard = append(heard, Prompt{promptText(text), tx.o.Now})
-	tx.Memory.Heard = heard[max(0, len(heard)-maxPrompts):]
-}
-
-// promptText is a prompt as it is remembered, however its host writes it down.
-func promptText(text string) string {
-	text, _ = extract.Ends(strings.TrimSpace(extract.OwnText(text)), maxPrompt)
-	return text
 }
 
 // wordsOf is what the user had said up to a session's last compaction, as we wrote it
@@ -247,9 +209,8 @@ func (tx *Tx) summary() string {
 
 // HandOver writes the packet of the compaction under way anew, from the slice
 // that was compacted and in the knowledge of its summary. Where the summary is
-// still to be told, what was saved stays. before is put in front of the text, and
-// may depend on whether the agent has to wait.
-func (tx *Tx) HandOver(past Past, h handover.Handover, before func(wait bool) string) error {
+// still to be told, what was saved stays. before is put in front of the text.
+func (tx *Tx) HandOver(past Past, h handover.Handover, before func() string) error {
 	k := tx.Memory.Compaction
 	h.Record, h.Summary = past.Record, tx.summary()
 	basis := compact.BasisSummary
@@ -265,7 +226,7 @@ func (tx *Tx) HandOver(past Past, h handover.Handover, before func(wait bool) st
 	default:
 		return nil
 	}
-	text := Paragraphs(before(h.Waits()), h.Text())
+	text := Paragraphs(before(), h.Text())
 	if k.Receipt == nil {
 		k.Receipt = new(compact.NewReceipt(compact.Packet{ID: h.ID, Created: tx.o.Now}))
 		k.step(compact.Started{}, tx.o.Now)
@@ -277,10 +238,7 @@ func (tx *Tx) HandOver(past Past, h handover.Handover, before func(wait bool) st
 // keepPast remembers for the next compaction what the user said, and how far the
 // session's file was handed over.
 func (tx *Tx) keepPast(past Past) error {
-	// What the hooks have seen of going on, the file may not tell.
-	seen := tx.Memory.Thread.Words.Evidence
-	tx.Memory.Thread.Words, tx.Memory.Mark, tx.Memory.Compaction.Heard = past.Record.Words, past.mark, nil
-	tx.Memory.Thread.Words.Evidence = seen
+	tx.Memory.Thread.Words, tx.Memory.Mark = past.Record.Words, past.mark
 	return tx.writeJSON(wordsFile, past.Record.Words)
 }
 

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +43,11 @@ func lines(t *testing.T, list ...string) string {
 	return path
 }
 
+// wordsAt are words of the user's that a hook has heard.
+func wordsAt(minute int, text string) compact.Words {
+	return compact.Words{}.Hear(text, compact.Typed, at(minute))
+}
+
 // The slice of a compaction is what came after the one before it, up to its own line.
 func TestReadPast(t *testing.T) {
 	t.Parallel()
@@ -59,14 +63,22 @@ func TestReadPast(t *testing.T) {
 		written  bool
 		heard    []string // of the user
 		lacks    []string
+		hooks    compact.Words
+		trigger  string
 	}{
 		"nothing was compacted":         {list: older[:1], heard: []string{"the first wish"}},
 		"after an older one":            {list: older, heard: []string{"the second wish"}},
 		"a rule of before our time":     {list: append([]string{userLine(0, "Never push to main.")}, older[1:]...), from: 1, heard: []string{"the second wish", "Never push to main."}},
-		"a rule of the original":        {list: []string{boundaryLine(5), summaryLine(6, "All of it: /home/me/.claude/projects/p/original.jsonl"), userLine(10, "the second wish")}, original: `{"held":[{"text":"Never push to main.","hold":3}]}`, heard: []string{"the second wish", "Never push to main."}},
+		"a rule of the original":        {list: []string{boundaryLine(5), summaryLine(6, "All of it: /home/me/.claude/projects/p/original.jsonl"), userLine(10, "the second wish")}, original: `{"heard":[{"text":"Never push to main."}],"count":1}`, heard: []string{"the second wish", "Never push to main."}},
 		"up to its own line":            {list: append(slices.Clone(older), boundaryLine(21), summaryLine(22, "about both"), userLine(30, "the third wish")), summary: "about both", written: true, heard: []string{"the second wish"}, lacks: []string{"the third wish"}},
 		"without what was handed over":  {list: []string{userLine(1, "the first wish"), userLine(10, "the second wish")}, mark: Mark{At: at(5)}, heard: []string{"the second wish"}, lacks: []string{"the first wish"}},
-		"with what was said before":     {list: older, words: `{"asks":[{"text":"an old wish"}]}`, heard: []string{"the second wish"}},
+		"with what was said before":     {list: older, words: `{"first":{"text":"the very first wish"},"heard":[{"text":"an old wish"}],"count":9}`, heard: []string{"the second wish", "an old wish", "first message: “the very first wish”"}},
+		"as an older version wrote it":  {list: older, words: `{"latest":{"text":"an old wish"},"goal":"an older task","goalAt":3,"since":[{"text":"by the way"}],"held":[{"text":"x","hold":3}],"requests":9}`, heard: []string{"the second wish", "an old wish", "an older task", "by the way"}, lacks: []string{"first message"}},
+		"what only hooks have heard":    {list: older, hooks: wordsAt(12, "the third wish"), heard: []string{"the third wish", "the second wish"}},
+		"heard and written":             {list: older, hooks: wordsAt(12, "the second wish"), heard: []string{"words, newest first\n- “the second wish”\n- “the first wish”\n\n"}},
+		"heard before the newest line":  {list: older, hooks: wordsAt(9, "taken back"), heard: []string{"the second wish"}, lacks: []string{"taken back"}},
+		"typed, stopped and compacted":  {list: older, trigger: "manual", hooks: wordsAt(12, "taken back"), heard: []string{"the second wish"}, lacks: []string{"taken back"}},
+		"answered and compacted":        {list: older, trigger: "manual", hooks: wordsAt(12, "the third wish").Said("Done.").Ended(false), heard: []string{"the third wish"}},
 		"damaged words are forgotten":   {list: older, words: `{"first`, heard: []string{"the second wish"}},
 		"a summary belongs to its line": {list: append(slices.Clone(older), summaryLine(15, "a stray one")), heard: []string{"the second wish"}},
 	} {
@@ -85,11 +97,11 @@ func TestReadPast(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		k.Mark, k.From = tc.mark, 0
+		k.Mark, k.From, k.Trigger = tc.mark, 0, tc.trigger
 		for _, l := range tc.list[:tc.from] {
 			k.From += int64(len(l)) + 1
 		}
-		p, err := ReadPast(t.Context(), s, lines(t, tc.list...), "/work", k)
+		p, err := ReadPast(t.Context(), s, lines(t, tc.list...), "/work", k, tc.hooks)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,135 +118,6 @@ func TestReadPast(t *testing.T) {
 			if strings.Contains(text, not) {
 				t.Errorf("%s: %q is in\n%s", name, not, text)
 			}
-		}
-	}
-}
-
-func agentLine(minute int, text string) string {
-	return fmt.Sprintf(`{"type":"assistant","uuid":"a%d","sessionId":"s1","timestamp":%q,"message":{"role":"assistant","content":[{"type":"text","text":%q}]}}`, minute, stamp(minute), text)
-}
-
-// said is what a hook was told a second after the host had written its line.
-func said(minute int, text string) Prompt { return Prompt{text, at(minute).Add(time.Second)} }
-
-// What a hook has heard and the file does not have yet is told, in order and once; what the
-// file went on without is not.
-func TestReadPastOfAFileThatLags(t *testing.T) {
-	t.Parallel()
-	first, answer := userLine(1, "Please write the parser."), agentLine(2, "It is written.")
-	for name, tc := range map[string]struct {
-		list  []string
-		heard []Prompt
-		mark  Mark
-		told  []string // of the user's words, the newest first
-		agent bool     // has spoken last
-	}{
-		"the file has all":           {list: []string{first, answer}, heard: []Prompt{said(1, "Please write the parser.")}, told: []string{"Please write the parser."}, agent: true},
-		"the last prompt is missing": {list: []string{first, answer}, heard: []Prompt{said(1, "Please write the parser."), said(3, "Please write the lexer.")}, told: []string{"Please write the lexer.", "Please write the parser."}},
-		"two prompts are missing":    {list: []string{first, answer}, heard: []Prompt{said(1, "Please write the parser."), said(3, "Please write the lexer."), said(4, "Please write the tests.")}, told: []string{"Please write the tests.", "Please write the lexer.", "Please write the parser."}},
-		"only the answer is missing": {list: []string{first}, heard: []Prompt{said(1, "Please write the parser.")}, told: []string{"Please write the parser."}},
-		"an answer and a prompt":     {list: []string{first}, heard: []Prompt{said(1, "Please write the parser."), said(3, "Please write the lexer.")}, told: []string{"Please write the lexer.", "Please write the parser."}},
-		"the same once more":         {list: []string{first, answer}, heard: []Prompt{said(1, "Please write the parser."), said(3, "Please write the parser.")}, told: []string{"Please write the parser."}},
-		"blocked, and another came":  {list: []string{first, answer, userLine(4, "Please write the tests.")}, heard: []Prompt{said(3, "Please write the lexer."), said(4, "Please write the tests.")}, told: []string{"Please write the tests.", "Please write the parser."}},
-		"the file went on without":   {list: []string{first, agentLine(5, "It is written.")}, heard: []Prompt{said(3, "Please write the lexer.")}, told: []string{"Please write the parser."}, agent: true},
-		"a command, as it is filed":  {list: []string{first, answer, userLine(3, "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>the lexer of today</command-args>")}, heard: []Prompt{said(3, "/fix the lexer of today")}, told: []string{"the lexer of today", "Please write the parser."}},
-		"handed over before":         {list: []string{first, answer, userLine(9, "Please write the tests.")}, heard: []Prompt{said(3, "Please write the lexer.")}, mark: Mark{At: at(4)}, told: []string{"Please write the tests."}},
-		"an answer, and what to":     {list: []string{first, agentLine(2, "Shall I use XML?"), userLine(3, "yes, that")}, heard: []Prompt{said(3, "yes, that")}, told: []string{"yes, that", "Shall I use XML?", "Please write the parser."}},
-		"a file without times":       {list: []string{`{"type":"user","uuid":"u","sessionId":"s1","message":{"role":"user","content":"Please write the parser."}}`}, heard: []Prompt{said(1, "Please write the parser."), said(3, "Please write the lexer.")}, told: []string{"Please write the parser."}},
-	} {
-		s, _ := open(t)
-		p, err := ReadPast(t.Context(), s, lines(t, tc.list...), "/work", Attempt{N: 1, At: at(20), Mark: tc.mark, Heard: tc.heard})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := handover.Handover{ID: "p", Session: "s1", Record: p.Record, Work: p.Record.Work(), Lang: message.EN}.Text()
-		if told := quotedWishes(text); !slices.Equal(told, tc.told) || p.Record.Words.Evidence.Has(compact.AgentLast) != tc.agent {
-			t.Errorf("%s: %q, want %q in\n%s", name, told, tc.told, text)
-		}
-	}
-}
-
-// quotedWishes are the wishes that a hand-over quotes, in its order.
-func quotedWishes(text string) []string {
-	return regexp.MustCompile(`Please write the [a-z ]+\.|the lexer of today|yes, that|Shall I use XML\?`).FindAllString(text, -1)
-}
-
-// What was told from a hook is not told again when its line has come.
-func TestALateLineIsToldOnce(t *testing.T) {
-	t.Parallel()
-	s, _ := open(t)
-	read := func(k Attempt, list ...string) (text string) {
-		update(t, s, func(tx *Tx) error {
-			tx.BeginCompaction("auto", compact.Packet{ID: "p", Text: "saved", Created: noon})
-			if err := tx.KeepSummary("a summary"); err != nil {
-				return err
-			}
-			k.Mark = tx.Memory.Mark
-			past, err := ReadPast(t.Context(), s, lines(t, list...), "/work", k)
-			if err != nil {
-				return err
-			}
-			err = tx.HandOver(past, handover.Handover{ID: "p", Session: "s1", Work: past.Record.Work(), Lang: message.EN}, func(bool) string { return "" })
-			text = tx.Memory.Compaction.Receipt.Text
-			return err
-		})
-		return text
-	}
-	file := []string{userLine(1, "Please write the parser."), agentLine(2, "It is written.")}
-	first := read(Attempt{N: 1, At: at(5), Heard: []Prompt{said(3, "Please write the lexer.")}, Typed: "Please write the audit down."}, file...)
-	if got := quotedWishes(first); !slices.Equal(got, []string{"Please write the audit down.", "Please write the lexer.", "Please write the parser."}) {
-		t.Fatalf("%q", got)
-	}
-	file = append(file, userLine(3, "Please write the lexer."), agentLine(4, "That, too."), boundaryLine(6), summaryLine(6, "both"), agentLine(8, "I go on."))
-	if got := quotedWishes(read(Attempt{N: 2, At: at(9)}, file...)); !slices.Equal(got, []string{"Please write the audit down."}) {
-		t.Errorf("%q", got)
-	}
-}
-
-// A few prompts are remembered for a while, and not one that was blocked, stopped or taken
-// back.
-func TestHear(t *testing.T) {
-	t.Parallel()
-	texts := func(list []Prompt) (out []string) {
-		for _, h := range list {
-			out = append(out, h.Text)
-		}
-		return out
-	}
-	rest := func(tx *Tx) { tx.Rested(nil, false) }
-	hear := func(text string) func(*Tx) { return func(tx *Tx) { tx.Hear(text); tx.Prompted() } }
-	for name, tc := range map[string]struct {
-		steps   []func(*Tx)
-		manual  []string // what a compaction takes along that a person asks for
-		auto    []string
-		minutes int // that pass before the last step
-	}{
-		"one that is answered":         {steps: []func(*Tx){hear("a"), rest}, manual: []string{"a"}, auto: []string{"a"}},
-		"one that is not":              {steps: []func(*Tx){hear("a")}, auto: []string{"a"}},
-		"several":                      {steps: []func(*Tx){hear("a"), rest, hear("b"), rest}, manual: []string{"a", "b"}, auto: []string{"a", "b"}},
-		"the first was taken back":     {steps: []func(*Tx){hear("a"), hear("b"), rest}, manual: []string{"b"}, auto: []string{"b"}},
-		"the last was taken back":      {steps: []func(*Tx){hear("a"), rest, hear("b")}, auto: []string{"a", "b"}},
-		"the newest few":               {steps: []func(*Tx){hear("a"), rest, hear("b"), rest, hear("c"), rest, hear("d"), rest, hear("e"), rest}, manual: []string{"b", "c", "d", "e"}, auto: []string{"b", "c", "d", "e"}},
-		"the first is long since told": {steps: []func(*Tx){hear("a"), rest, hear("b")}, auto: []string{"b"}, minutes: 2},
-		"a secret":                     {steps: []func(*Tx){hear("the key is ghp_" + "abcdefghij0123456789abcdefghij012345")}, auto: []string{"the key is [REDACTED:github-token]"}},
-	} {
-		for trigger, want := range map[string][]string{"manual": tc.manual, "auto": tc.auto} {
-			s, _ := open(t)
-			for i, step := range tc.steps {
-				o := Options{Lang: message.EN, Now: noon}
-				if i == len(tc.steps)-1 {
-					o.Now = at(tc.minutes)
-				}
-				if err := Update(s, o, func(tx *Tx) error { step(tx); return nil }); err != nil {
-					t.Fatal(err)
-				}
-			}
-			update(t, s, func(tx *Tx) error {
-				if got := texts(tx.BeginCompaction(trigger, compact.Packet{}).Heard); !slices.Equal(got, want) {
-					t.Errorf("%s, %s: %q, want %q", name, trigger, got, want)
-				}
-				return nil
-			})
 		}
 	}
 }
@@ -296,11 +179,11 @@ func TestHandOverKnowsTheSummary(t *testing.T) {
 					return err
 				}
 			}
-			past, err := ReadPast(t.Context(), s, lines(t, tc.list...), "/work", Attempt{N: k.N, At: at(20)})
+			past, err := ReadPast(t.Context(), s, lines(t, tc.list...), "/work", Attempt{N: k.N, At: at(20)}, compact.Words{})
 			if err != nil {
 				return err
 			}
-			err = tx.HandOver(past, handover.Handover{ID: "p1", Session: "s1", Work: past.Record.Work(), Lang: message.EN}, func(bool) string { return "before it" })
+			err = tx.HandOver(past, handover.Handover{ID: "p1", Session: "s1", Work: past.Record.Work(), Lang: message.EN}, func() string { return "before it" })
 			r := tx.Memory.Compaction.Receipt
 			written := tc.basis != compact.BasisSaved
 			if r.Basis != tc.basis && !(r.Basis == "" && !written) || strings.HasPrefix(r.Text, "before it\n\n") != written {
@@ -336,7 +219,7 @@ func TestHandLater(t *testing.T) {
 			if err := tx.keepHanded(tc.handed); err != nil {
 				return err
 			}
-			past, err := ReadPast(t.Context(), s, path, "/work", Attempt{N: 1, At: at(20)})
+			past, err := ReadPast(t.Context(), s, path, "/work", Attempt{N: 1, At: at(20)}, compact.Words{})
 			if err != nil {
 				return err
 			}

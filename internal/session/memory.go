@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -45,8 +46,6 @@ type Memory struct {
 	Hinted bool `json:"hinted,omitempty"`
 	// Threads is what tells whose a compaction is, and whether the gate may refuse.
 	Threads Threads `json:"threads,omitzero"`
-	// Heard are the newest prompts that a hook was told, oldest first.
-	Heard []Prompt `json:"heard,omitempty"`
 	// Thread is the conversation, as hooks and watchers have seen it.
 	Thread compact.Thread `json:"watch,omitzero"`
 
@@ -57,12 +56,6 @@ type Memory struct {
 type Noise struct {
 	Read  int64 `json:"read"`
 	Bytes int64 `json:"bytes,omitempty"`
-}
-
-// Prompt is what the user said, and when a hook was told.
-type Prompt struct {
-	Text string    `json:"text"`
-	At   time.Time `json:"at"`
 }
 
 // Message is a text that waits for the next hook of the main thread.
@@ -137,13 +130,10 @@ type Loop struct {
 	LetGo     bool   `json:"letGo,omitempty"`
 	// Block is what the last block said, and where the work stood then.
 	Block string `json:"said,omitempty"`
-	// Rests: the user has put the workflow aside, or stopped its turn, and has not let
-	// it go on since.
+	// Rests: since the last stage was handed out the user has said something that is no
+	// command, or has stopped a turn or an agent. The turn is his until a stage is handed
+	// out, or he lets the workflow go on.
 	Rests bool `json:"rests,omitempty"`
-	// Asked is the state when the user last said something; Remark says that it did
-	// not let the work go on.
-	Asked  string `json:"asked,omitempty"`
-	Remark bool   `json:"remark,omitempty"`
 	// Waits counts the answers by which the host said that agents are at work.
 	Waits int `json:"waits,omitempty"`
 }
@@ -170,6 +160,10 @@ func decodeMemory(data []byte, err error) (Memory, error) {
 	// A damaged memory is forgotten: the state is elsewhere.
 	if unmarshalSparse(data, &m) != nil {
 		return Memory{}, nil //nolint:nilerr // see above
+	}
+	// Words of an older version have other members, which they know how to read.
+	if old := gjson.GetBytes(data, "watch.words"); old.Get("latest").Exists() {
+		_ = json.Unmarshal([]byte(old.Raw), &m.Thread.Words) // or they are forgotten
 	}
 	return m, nil
 }

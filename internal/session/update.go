@@ -117,6 +117,13 @@ func (tx *Tx) Apply(ev workflow.Event) (workflow.Outcome, error) {
 		tx.reports = nil
 	}
 	tx.Workflow = s
+	switch out.Kind {
+	case workflow.Started:
+		tx.Memory.Loop = Loop{}
+	case workflow.Delegated:
+		tx.Memory.Loop.Rests = false
+		tx.Memory.Thread.Words = tx.Memory.Thread.Words.Worked()
+	}
 	var (
 		derived derivedError
 		tick    tickError

@@ -36,6 +36,8 @@ type PausedGoal struct {
 	// Updated is the host's stamp of our pause, 0 while it is not known. Another
 	// stamp means that somebody else has decided about the goal since.
 	Updated int64 `json:"updated,omitempty"`
+	// Heard is how many messages the user had typed by then.
+	Heard int `json:"heard,omitempty"`
 }
 
 // Delivery is one compaction that a watcher started, with the receipt of its

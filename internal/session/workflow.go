@@ -201,3 +201,11 @@ func Unread(s *store.Session, err error) error {
 	}
 	return message.WithHint(err, message.HintUnread, s.ID())
 }
+
+// Resume lets a workflow go on that rests or was let go: its next stage is asked for as if
+// it had just begun.
+func (tx *Tx) Resume() error {
+	tx.Memory.Loop = Loop{Workflow: tx.Workflow.WorkflowID}
+	_, err := tx.Apply(workflow.Resume{})
+	return err
+}

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/blueprint"
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -178,5 +180,52 @@ func TestRules(t *testing.T) {
 	c.Workflow.MaxRetries, c.Workflow.MaxCrashes, c.Workflow.BarrierTimeout, c.Strict = 7, 8, 9*time.Minute, true
 	if got, want := Rules(c, "dir"), (workflow.Rules{MaxRetries: 7, MaxCrashes: 8, BarrierTimeout: 9 * time.Minute, Strict: true, ContextDir: "dir"}); got != want {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A workflow that rests goes on when a stage was handed out, when it is let go on, and
+// when another one starts; nothing else that happens to its stages moves it.
+func TestRestsUntil(t *testing.T) {
+	t.Parallel()
+	start := func(id string) workflow.Start {
+		return workflow.Start{SessionID: "s1", WorkflowID: id, Type: "quick", Stages: []string{"DEV", "REVIEW"}, At: noon}
+	}
+	apply := func(list ...workflow.Event) func(*Tx) error {
+		return func(tx *Tx) error {
+			for _, ev := range list {
+				if _, err := tx.Apply(ev); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	for name, c := range map[string]struct {
+		do    func(*Tx) error
+		rests bool
+	}{
+		"a stage is handed out":        {apply(workflow.Delegate{ID: "d2", Stage: "DEV", At: noon}), false},
+		"it is let go on":              {(*Tx).Resume, false},
+		"another starts":               {apply(workflow.Cancel{}, start("w2")), false},
+		"a stage comes back":           {apply(workflow.Completion{ID: "d1", At: noon, Route: &workflow.Route{Verdict: "PASS", Route: "NEXT"}}), true},
+		"its agent dies":               {apply(workflow.Drop{ID: "d1"}), true},
+		"its agent gets a name":        {apply(workflow.Bind{ID: "d1", AgentID: "a1"}), true},
+		"a stage whose turn it is not": {apply(workflow.Delegate{ID: "d2", Stage: "REVIEW", At: noon}), true},
+		"one that there is not":        {apply(workflow.Delegate{ID: "d2", Stage: "DOCS", At: noon}), true},
+		"one more cannot start":        {apply(start("w2")), true},
+	} {
+		s, _ := open(t)
+		update(t, s, apply(start("w1"), workflow.Delegate{ID: "d1", Stage: "DEV", At: noon}))
+		update(t, s, func(tx *Tx) error {
+			tx.Memory.Loop.Rests, tx.Memory.Loop.LetGo, tx.Memory.Loop.Iteration = true, true, 7
+			tx.Observe(host.UserMessage{Text: "and now?"}, compact.Settings{})
+			return nil
+		})
+		update(t, s, c.do)
+		if m := Read(s); m.Loop.Rests != c.rests {
+			t.Errorf("%s: %+v", name, m.Loop)
+		} else if called := m.Thread.Words.Last == compact.LastUser; name == "a stage is handed out" && called {
+			t.Errorf("%s: the words have no answer yet", name)
+		}
 	}
 }

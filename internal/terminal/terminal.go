@@ -6,7 +6,8 @@
 //   - Results go to stdout, everything else (progress, notes, errors) to stderr.
 //   - An error is one line, "overtone: what was being done: what went wrong",
 //     and, where there is something to do about it, a line "hint: …".
-//   - --json prints one JSON object with "schema": 1, and nothing else on stdout.
+//   - --json prints one JSON object with the number of its schema, and nothing else on
+//     stdout.
 //   - Colour, progress bars and a pager only on a terminal; colour and bars never with
 //     NO_COLOR. Where nobody says how wide it is, a line has 100 columns.
 //   - Times are stored in UTC and shown in local time.
@@ -150,11 +151,14 @@ func (t *Terminal) PrintJSON(v any) error {
 
 // PrintObject prints an object of names and their values, one after the other; the
 // number of its schema stands before them.
-func (t *Terminal) PrintObject(members ...any) error {
+func (t *Terminal) PrintObject(members ...any) error { return t.PrintSchema(1, members...) }
+
+// PrintSchema is PrintObject for an object whose form has changed.
+func (t *Terminal) PrintSchema(number int, members ...any) error {
 	var b, out bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	b.WriteString(`{"schema":1`)
+	fmt.Fprintf(&b, `{"schema":%d`, number)
 	for i, m := range members {
 		b.WriteByte(",:"[i%2])
 		if err := e.Encode(m); err != nil {

@@ -74,6 +74,11 @@ func (r *record) claude(c *cursor) bool {
 				return false
 			}
 			c.value()
+		case "toolUseResult":
+			r.result = c.raw()
+		case "planContent":
+			r.plan = c.peek() == '"'
+			c.value()
 		case "holdsPersonsWords":
 			r.words = c.isTrue()
 		case "operation":
@@ -148,6 +153,9 @@ func (r *record) claudeMessage(c *cursor) bool {
 			r.model, _ = c.str()
 		case "usage":
 			r.usage = c.raw()
+		case "stop_reason":
+			why, _ := c.str()
+			r.ends = string(why) == "end_turn" || string(why) == "stop_sequence"
 		case "content":
 			if !r.content(c) {
 				return false
@@ -172,6 +180,9 @@ func (r *record) claudeKind(subtype, request []byte) {
 		if r.want != nil {
 			r.used(request)
 		}
+		if r.ends {
+			r.parts = append(r.parts, piece{kind: TurnEnded})
+		}
 	case "system":
 		r.kind = System
 		switch string(subtype) {
@@ -181,7 +192,7 @@ func (r *record) claudeKind(subtype, request []byte) {
 		case "microcompact_boundary":
 			r.kind = Micro
 		case "turn_duration", "stop_hook_summary":
-			r.turnEnds()
+			r.parts = append(r.parts, piece{kind: TurnEnded})
 		}
 	case "attachment":
 		r.kind, r.user, r.TitleRank = Attachment, true, 0

@@ -73,7 +73,7 @@ func (r *record) codexTells(head []byte) bool {
 	case "response_item":
 		return !has(`"reasoning"`) && (!has(`_output"`) || r.waits())
 	case "event_msg":
-		return has(`"token_count"`) || has(`"turn_aborted"`)
+		return has(`"token_count"`) || has(`"turn_aborted"`) || has(`"user_message"`) || has(`"task_complete"`)
 	case "compacted", "session_meta", "turn_context":
 		return true
 	}
@@ -108,10 +108,15 @@ func (r *record) codexLine(p *payload) {
 			if r.want == nil {
 				r.parts = append(r.parts, piece{kind: shown, raw: p.message})
 			}
+		case "user_message":
+			if _, ok := content(p.message); ok && r.want != nil {
+				r.user, r.typing = true, true
+				r.parts = append(r.parts, piece{kind: AgentSaid, raw: p.message})
+			}
+		case "task_complete":
+			r.parts = append(r.parts, piece{kind: TurnEnded})
 		case "turn_aborted":
 			r.parts = append(r.parts, piece{kind: Interrupted})
-		case "task_complete":
-			r.turnEnds()
 		case "thread_rolled_back":
 			r.rollback = p.turns
 		}

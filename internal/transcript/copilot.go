@@ -99,6 +99,10 @@ func (r *record) copilot(c *cursor) bool {
 				r.parts = append(r.parts, p)
 			}
 		}
+		// A model that calls no tool has ended its turn.
+		if n := len(r.parts); !r.user && n > 0 && r.parts[n-1].kind != ToolBegan {
+			r.parts = append(r.parts, piece{kind: TurnEnded})
+		}
 	case "tool.execution_complete":
 		r.kind = Output
 		if value := field(d.result, "content"); r.waits() {

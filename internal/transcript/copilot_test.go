@@ -97,8 +97,12 @@ func TestCopilotCompaction(t *testing.T) {
 func TestEventsOfCopilot(t *testing.T) {
 	t.Parallel()
 	var got []string
-	_, err := Events(context.Background(), strings.NewReader(copilotFile+copilotBoundary), 0, Copilot, Want{}, func(e *Event) {
-		got = append(got, strings.Join([]string{[...]string{"", "about", "user", "host", "agent", "call", "result", "used", "compacted"}[e.Kind], e.Tool, e.Text()}, "|"))
+	// A message without a request for a tool ends the turn; a sub-agent's is none of it.
+	const last = `{"type":"assistant.message","agentId":"a1","data":{"content":"Explored.","toolRequests":[]},"id":"10","timestamp":"2026-11-15T13:00:09.000Z"}
+{"type":"assistant.message","data":{"content":"Done.","toolRequests":[]},"id":"11","timestamp":"2026-11-15T13:00:09.000Z"}
+`
+	_, err := Events(context.Background(), strings.NewReader(copilotFile+copilotBoundary+last), 0, Copilot, Want{}, func(e *Event) {
+		got = append(got, strings.Join([]string{[...]string{"", "about", "user", "host", "agent", "call", "result", "used", "compacted", "summary", "interrupted", "ended"}[e.Kind], e.Tool, e.Text()}, "|"))
 		if e.Kind == ToolEnded && !e.Failed {
 			t.Error("a command that failed is taken for one that did not")
 		}
@@ -106,7 +110,7 @@ func TestEventsOfCopilot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"about||", "user||Please port the parser.", "used||", "agent||I look.", "call|bash|go test ./...", "result||FAIL parser", "compacted||The parser is half ported."}
+	want := []string{"about||", "user||Please port the parser.", "used||", "agent||I look.", "call|bash|go test ./...", "result||FAIL parser", "compacted||The parser is half ported.", "agent||Done.", "ended||"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}

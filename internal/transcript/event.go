@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // EventKind is what happened in a session. Whoever wants to know what a session
@@ -42,6 +44,7 @@ const (
 	Rejected               // said while refusing a tool
 	WithCompact            // typed behind /compact, for the summary; may be empty
 	Aimed                  // as the goal that the host pursues turn after turn
+	Approved               // a plan of the agent's, by approving it
 )
 
 // Event is one thing that happened. It is valid until the next one.
@@ -166,8 +169,6 @@ type Want struct {
 	Agents bool
 	// Attached: what the host put before the model, too.
 	Attached bool
-	// Ends: that a turn is over, too, where the host says so.
-	Ends bool
 	// Results says whether somebody waits for a tool's answer at this moment. While
 	// it is false answers are passed over, and of most lines only the head is taken apart,
 	// as most of a file is what tools printed. nil asks for all of them.
@@ -246,19 +247,26 @@ func (r *record) said(p *piece) EventKind {
 	case r.has(Meta):
 		return HostSaid
 	}
-	text, _ := content(p.raw)
-	if goal := goalSet(text); goal != nil {
+	raw, _ := content(p.raw)
+	if goal := goalSet(raw); goal != nil {
 		p.how, p.raw = Aimed, goal
 		return UserSaid
 	}
-	switch {
-	case string(text) == "[Request interrupted by user]", string(text) == "[Request interrupted by user for tool use]":
+	if _, ok := compactArgs(p.raw); ok {
+		return UserSaid
+	}
+	text := unescape(raw)
+	if host.InterruptedByUser(text) {
 		return Interrupted
-	case !hostText(text):
-	case bytes.HasPrefix(text, []byte("<turn_aborted>")):
-		return Interrupted
-	default:
+	}
+	switch own := host.Typed(text); {
+	case own == "" && strings.TrimSpace(text) != "":
 		return HostSaid
+	case own != text:
+		p.raw = appendString(nil, own)
+	}
+	if r.plan {
+		p.how = Approved
 	}
 	return UserSaid
 }
@@ -277,22 +285,6 @@ func goalSet(raw []byte) []byte {
 	return nil
 }
 
-// hostText reports what hosts put into the user's place: the whole of it stands in their
-// tags. A slash command counts as the user's: what follows it is.
-func hostText(raw []byte) bool {
-	switch {
-	case !commandText(raw), raw[0] == '[', bytes.HasPrefix(raw, []byte("<command-")):
-		return false
-	case bytes.HasPrefix(raw, []byte("Caveat: ")):
-		return true
-	case bytes.HasPrefix(raw, []byte("<task-notification>")): // the host may add a line
-		return bytes.Contains(raw, []byte("</task-notification>"))
-	}
-	raw = bytes.TrimRight(raw, ` \n`) // escapes of line ends
-	end := bytes.LastIndex(raw, []byte("</"))
-	return end > 0 && raw[len(raw)-1] == '>' && commandText(slices.Concat([]byte("<"), raw[end+2:]))
-}
-
 // stream turns records into events.
 type stream struct {
 	h    Host
@@ -300,21 +292,29 @@ type stream struct {
 	fn   func(*Event)
 	bad  int
 	r    record
-	// Codex: the thread, and what may be its summariser's words.
-	thread uint64
-	held   []Event
-	model  string // the newest name: a file repeats few
-	asking CallID // the newest question to the user
+	// Codex: the thread, what may be its summariser's words, what stands in the user's
+	// place and may be the host's, and whether the file tells what was typed.
+	thread  uint64
+	held    []Event
+	unsure  []Event
+	typings bool
+	model   string // the newest name: a file repeats few
+	asking  CallID // the newest question to the user
 	// Claude Code: what was typed meanwhile and waits, what was passed on without a
 	// message of its own, and the newest event of the main thread.
 	waiting, passed []queued
+	dequeued        bool // a message of the queue's follows
 	newest          struct{ off, end, at int64 }
 }
 
 // end passes on what was held back.
 func (s *stream) end() {
+	s.typings = false // the line that tells it may still be to come
 	s.release()
-	s.tell(s.waiting, s.newest.off, s.newest.end, s.newest.at)
+	s.settle(0)
+	for i := range s.waiting {
+		s.tell(&s.waiting[i], s.newest.at)
+	}
 }
 
 func (s *stream) line(ln line) {
@@ -360,8 +360,8 @@ func (s *stream) emit() {
 		s.queue()
 		return
 	}
-	if r.Time > 0 && !r.Side && len(r.parts) > 0 {
-		s.newest.off, s.newest.end, s.newest.at = r.Off, r.End, r.Time
+	if !r.Side && len(r.parts) > 0 {
+		s.settle(r.Time)
 	}
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -414,10 +414,19 @@ func (s *stream) emit() {
 			if r.How == Queued && s.again(p.raw) {
 				continue
 			}
+			if r.How == Typed && len(s.waiting) > 0 {
+				s.arrived(p.raw)
+			}
 		case Compacted:
-			s.tell(s.waiting, r.Off, r.End, r.Time)
+			s.settle(0)
+			for i := range s.waiting {
+				s.tell(&s.waiting[i], r.Time)
+			}
 		}
 		s.pass()
+	}
+	if !r.Side && len(r.parts) > 0 {
+		s.newest.off, s.newest.end, s.newest.at = r.Off, r.End, max(s.newest.at, r.Time)
 	}
 }
 
@@ -441,9 +450,12 @@ func (s *stream) ended() {
 	how := Rejected
 	words, refused := s.refusal()
 	e.Refused = refused
-	if e.ID == s.asking && !e.Failed && s.asking != (CallID{}) {
-		words, how = answers(&e.Event), Answered
-		s.asking = CallID{}
+	if e.ID == s.asking && s.asking != (CallID{}) {
+		// What a host says where its questions were refused is its own.
+		words, s.asking = "", CallID{}
+		if !e.Failed {
+			words, how = s.answers(), Answered
+		}
 	}
 	s.pass()
 	if words == "" {
@@ -461,6 +473,22 @@ func (s *stream) pass() {
 	e := s.r.Event
 	switch {
 	case s.h != Codex:
+		s.fn(&s.r.Event)
+		return
+	case e.Kind == UserSaid && e.How == Typed && !s.r.typing, e.Kind == HostSaid && len(s.unsure) > 0:
+		if len(s.held) > 0 {
+			s.release()
+		}
+		e.Raw, e.cwd, e.Version, e.UUID, e.Session = bytes.Clone(e.Raw), nil, nil, nil, nil
+		s.unsure = append(s.unsure, e)
+		return
+	case e.Kind == UserSaid && s.r.typing:
+		s.typings = true
+		if n := len(s.unsure); n > 0 { // the message that it follows says the same
+			off := s.unsure[n-1].Off
+			s.unsure = slices.DeleteFunc(s.unsure, func(o Event) bool { return o.Off == off && o.Kind == UserSaid })
+		}
+		s.release()
 		s.fn(&s.r.Event)
 		return
 	case e.Kind == AgentSaid:
@@ -484,7 +512,14 @@ func (s *stream) release() {
 	for i := range s.held {
 		s.fn(&s.held[i])
 	}
-	s.held = s.held[:0]
+	// Where the file tells what was typed, the rest is the host's.
+	for i := range s.unsure {
+		if s.typings {
+			s.unsure[i].Kind = HostSaid
+		}
+		s.fn(&s.unsure[i])
+	}
+	s.held, s.unsure = s.held[:0], s.unsure[:0]
 }
 
 // compactArgs is what was typed behind /compact, as Claude Code writes a command
@@ -529,7 +564,13 @@ func (s *stream) refusal() (words string, refused bool) {
 }
 
 // answers are the user's to the questions of a tool, a line each.
-func answers(e *Event) string {
+func (s *stream) answers() string {
+	e := &s.r.Event
+	if fields := field(s.r.result, "answers"); len(fields) > 0 { // Claude Code: {"question":"answer"}
+		var out []string
+		Texts(fields, func(inner Inner) { out = append(out, inner.Text()) })
+		return strings.Join(out, "\n")
+	}
 	text := e.Text()
 	if len(e.Raw) > 0 && e.Raw[0] == '{' { // Codex: {"answers":{"id":{"answers":["…"]}}}
 		return text

@@ -18,9 +18,14 @@ import (
 func told(t *testing.T, h transcript.Host, want transcript.Want, lines ...string) []string {
 	t.Helper()
 	var out []string
+	last := int64(0)
 	_, err := transcript.Events(context.Background(), strings.NewReader(strings.Join(lines, "\n")), 0, h, want, func(e *transcript.Event) {
-		words := []string{[...]string{"", "about", "user", "host", "agent", "call", "result", "used", "compacted", "summary", "interrupted", "over", "attached"}[e.Kind]}
-		words = append(words, [...]string{"", "queued", "answered", "rejected", "with /compact", "aimed"}[e.How])
+		if e.Off < last || e.End <= e.Off || e.Kind == transcript.Compacted && e.Off == last && last > 0 {
+			t.Errorf("an event at %d to %d follows one at %d", e.Off, e.End, last)
+		}
+		last = e.Off
+		words := []string{[...]string{"", "about", "user", "host", "agent", "call", "result", "used", "compacted", "summary", "interrupted", "ended", "attached"}[e.Kind]}
+		words = append(words, [...]string{"", "queued", "answered", "rejected", "with /compact", "aimed", "approved"}[e.How])
 		if e.Side {
 			words = append(words, "aside")
 		}
@@ -102,13 +107,9 @@ func TestEventsOfClaude(t *testing.T) {
 			`{"type":"queue-operation","operation":"dequeue"}`,
 			`{"type":"user","message":{"content":"waits for the compaction"}}`,
 			`{"type":"queue-operation","operation":"enqueue","content":"waits still"}`,
-			`{"type":"queue-operation","operation":"enqueue","content":"{\"task_id\":\"b1\",\"task_type\":\"local_bash\"}"}`,
-			`{"type":"queue-operation","operation":"enqueue","content":"{\"amount\":1} is wrong"}`,
-			`{"type":"queue-operation","operation":"enqueue","content":"<div> is too wide"}`,
 		}, want: []string{
 			"user queued in mid-turn", "user as a message", "user queued beside the tools", "user queued beside the tools, first",
 			"user queued waits for the compaction", "compacted", "user waits for the compaction", "user queued waits still",
-			`user queued {"amount":1} is wrong`, "user queued <div> is too wide",
 		}},
 		"a tool that the user refused, with and without words": {lines: []string{
 			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\nno, \"never\" floats\n\nNote: The user's next message may contain a correction or preference."}]}}`,
@@ -132,19 +133,57 @@ func TestEventsOfClaude(t *testing.T) {
 			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"q","name":"AskUserQuestion","input":{"questions":[{"question":"Which?"}]}}]}}`,
 			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"q","content":"The user answered: \"Which?\"=\"None. Never fractions\". Read the answers carefully, and follow what they actually say."}]}}`,
 		}, want: []string{"call AskUserQuestion Which?", `result The user answered: "Which?"="None. Never fractions". Read the answers carefully, and follow what they actually say.`, `user answered None. Never fractions`}},
+		"answers in fields": {lines: []string{
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"q","name":"AskUserQuestion","input":{"questions":[{"question":"Which?"},{"question":"Where?"}]}}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"q","content":"User has answered your questions. You can now continue with the user's answers in mind."}]},"toolUseResult":{"questions":[{"question":"Which?"}],"answers":{"Which?":"The \"second\", \"=\"one","Where?":"Here"}}}`,
+		}, want: []string{"call AskUserQuestion Which? Where?", "result User has answered your questions. You can now continue with the user's answers in mind.", `user answered The "second", "="one Here`}},
+		"questions that were refused": {lines: []string{
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"q","name":"AskUserQuestion","input":{"questions":[{"question":"Which?"}]}}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"q","is_error":true,"content":"The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nThe user wants to clarify these questions.\n    Start by asking them what they would like to clarify."}]},"toolUseResult":"Error: x"}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse cents"}]}}`,
+		}, want: []string{
+			"call AskUserQuestion Which?",
+			"result failed refused The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said: The user wants to clarify these questions. Start by asking them what they would like to clarify.",
+			"result failed refused The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said: use cents", "user rejected use cents",
+		}},
 		"typed with /compact": {lines: []string{
 			`{"type":"user","message":{"content":"<command-name>/compact</command-name>\n<command-message>compact</command-message>\n<command-args>keep the port</command-args>"}}`,
 			`{"type":"user","message":{"content":"<command-name>/compact</command-name>\n<command-args></command-args>"}}`,
 			`{"type":"user","message":{"content":"<command-name>/review</command-name>\n<command-args>the port</command-args>"}}`,
-		}, want: []string{"user with /compact keep the port", "user with /compact", "user <command-name>/review</command-name> <command-args>the port</command-args>"}},
+		}, want: []string{"user with /compact keep the port", "user with /compact", "user /review the port"}},
+		"what a person typed stays whole, without what the host put around it": {lines: []string{
+			`{"type":"user","message":{"content":"<div>this</div> is not centred"}}`,
+			`{"type":"user","message":{"content":"[Request interrupted by user] is what I read"}}`,
+			`{"type":"user","message":{"content":"@main.py add type hints"}}`,
+			`{"type":"user","message":{"content":[{"type":"text","text":"[Image #1] like \u003cthis\u003e"},{"type":"image","source":{"type":"base64","data":"AAAA"}}]}}`,
+			`{"type":"user","message":{"content":"<system-reminder>\nA task runs.\n</system-reminder>\n\nCan we \"colour\" it?"}}`,
+			`{"type":"user","message":{"content":"<command-message>review</command-message>\n<command-name>/review</command-name>"}}`,
+			`{"type":"user","message":{"content":"<command-name>/clear</command-name>\n<command-message>clear</command-message>\n<command-args></command-args>"}}`,
+			`{"type":"user","message":{"content":"<task-notification>\n<task-id>b</task-id>\n</task-notification>\nRead the output file to retrieve the result: /tmp/b.output"}}`,
+		}, want: []string{
+			"user <div>this</div> is not centred", "user [Request interrupted by user] is what I read", "user @main.py add type hints", "user [Image #1] like <this>",
+			`user Can we "colour" it?`, "user /review", "host <command-name>/clear</command-name> <command-message>clear</command-message> <command-args></command-args>",
+			"host <task-notification> <task-id>b</task-id> </task-notification> Read the output file to retrieve the result: /tmp/b.output",
+		}},
+		"an approved plan": {lines: []string{
+			`{"type":"user","message":{"role":"user","content":"Implement the following plan:\n\n# Round"},"planContent":"# Round","uuid":"u"}`,
+			`{"type":"user","planContent":null,"message":{"role":"user","content":"Implement the following plan:\n\n# Floor"}}`,
+		}, want: []string{"user approved Implement the following plan: # Round", "user Implement the following plan: # Floor"}},
+		"the end of a turn": {ask: transcript.Want{Agents: true}, lines: []string{
+			`{"type":"assistant","message":{"stop_reason":"tool_use","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]}}`,
+			`{"type":"assistant","message":{"stop_reason":null,"content":[{"type":"text","text":"On its way."}]}}`,
+			`{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}],"stop_reason":"end_turn"}}`,
+			`{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"No response requested."}],"stop_reason":"stop_sequence"}}`,
+			`{"type":"system","subtype":"turn_duration","durationMs":5}`,
+			`{"type":"system","subtype":"stop_hook_summary","hookCount":1}`,
+			`{"type":"system","subtype":"away_summary","content":"x"}`,
+			`{"type":"assistant","isSidechain":true,"message":{"content":[{"type":"text","text":"Found."}],"stop_reason":"end_turn"}}`,
+		}, want: []string{"call Bash ls", "agent On its way.", "agent Done.", "ended", "agent No response requested.", "ended", "ended", "ended", "agent aside Found.", "ended aside"}},
 		"a tool of the model's server, and one that says nothing": {lines: []string{
 			`{"type":"assistant","message":{"content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"ports"}}]}}`,
 			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"true"}}]}}`,
 			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t"}]}}`,
 		}, want: []string{"call web_search ports", "result", "call Bash true", "result"}},
-		"the end of a turn": {ask: transcript.Want{Ends: true}, lines: []string{
-			`{"type":"system","subtype":"stop_hook_summary"}`, `{"type":"system","subtype":"turn_duration","durationMs":5}`, `{"type":"system","subtype":"turn_duration","isSidechain":true}`,
-		}, want: []string{"over", "over"}},
 		"a compaction": {lines: []string{
 			`{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":5}}`,
 			`{"type":"system","subtype":"compact_boundary","isSidechain":true}`,
@@ -171,10 +210,11 @@ func TestEventsOfClaude(t *testing.T) {
 
 func TestEventsOfCodex(t *testing.T) {
 	t.Parallel()
-	got := told(t, transcript.Codex, transcript.Want{Ends: true},
+	got := told(t, transcript.Codex, transcript.Want{},
 		`{"type":"session_meta","payload":{"id":"x"}}`,
 		`{"type":"turn_context","payload":{"model":"gpt"}}`,
 		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>y</environment_context>"},{"type":"input_text","text":"Fix it"}]}}`,
+		`{"type":"event_msg","payload":{"type":"user_message","message":"Fix it"}}`,
 		`{"type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]}}`,
 		`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I will."}]}}`,
 		`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":3,"output_tokens":2}}}}`,
@@ -185,7 +225,6 @@ func TestEventsOfCodex(t *testing.T) {
 		`{"type":"response_item","payload":{"type":"function_call_output","call_id":"c3","output":"patch rejected by user"}}`,
 		`{"type":"response_item","payload":{"type":"function_call","name":"request_user_input","arguments":"{\"questions\":[{\"id\":\"a\",\"question\":\"Which?\"}]}","call_id":"c4"}}`,
 		`{"type":"response_item","payload":{"type":"function_call_output","call_id":"c4","output":"{\"answers\":{\"a\":{\"answers\":[\"this\"]}}}"}}`,
-		`{"type":"event_msg","payload":{"type":"user_message","message":"Fix it"}}`,
 		`{"type":"event_msg","payload":{"type":"turn_aborted","reason":"interrupted"}}`,
 		`{"type":"response_item","payload":{"type":"reasoning","encrypted_content":"zzz"}}`,
 		`{"type":"response_item","payload":{"type":"local_shell_call","action":{"command":["ls"]},"call_id":"c5"}}`,
@@ -200,11 +239,59 @@ func TestEventsOfCodex(t *testing.T) {
 		"about", "host <environment_context>y</environment_context>", "user Fix it", "agent I will.", "used 5 gpt", "call shell bash -lc ls", "result a.go",
 		"call apply_patch *** Begin Patch", "result Done", "result refused patch rejected by user",
 		"call request_user_input a Which?", "result this", "user answered this", "interrupted", "call local_shell ls",
-		"call web_search search ports", "result", "call tool_search agents", "result", "over",
+		"call web_search search ports", "result", "call tool_search agents", "result", "ended",
 		`user aimed Port "all" of it`, `host <codex_internal_context source="goal"> Continue working. Never stop. </codex_internal_context>`,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+// Codex tells what was typed in an event behind the message that it puts to the model.
+func TestTypedInCodex(t *testing.T) {
+	t.Parallel()
+	item := func(texts ...string) string {
+		for i, text := range texts {
+			texts[i] = fmt.Sprintf(`{"type":"input_text","text":%q}`, text)
+		}
+		return `{"type":"response_item","payload":{"type":"message","role":"user","content":[` + strings.Join(texts, ",") + `]}}`
+	}
+	typed := func(text string) string {
+		return fmt.Sprintf(`{"type":"event_msg","payload":{"type":"user_message","message":%q}}`, text)
+	}
+	const (
+		said  = `{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I see."}]}}`
+		ended = `{"type":"event_msg","payload":{"type":"task_complete","turn_id":"1","last_agent_message":"I see."}}`
+		ide   = "# Context from my IDE setup:\n\n## Open tabs:\n- a.go\n\n## My request for Codex:\nfix a.go\n"
+	)
+	for name, c := range map[string]struct{ lines, want []string }{
+		"an item without an event is the host's, in a file that has them": {
+			[]string{item("<environment_context>x</environment_context>"), item("one"), typed("one"), said, ended, item("Capabilities of a plugin"), item("two"), typed("two"), said, item("more of it"), said},
+			[]string{"host <environment_context>x</environment_context>", "user one", "agent I see.", "ended", "host Capabilities of a plugin", "user two", "agent I see.", "host more of it", "agent I see."},
+		},
+		"the first rollouts have no events": {
+			[]string{item("# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>"), item("one"), said, item("<user_instructions>x</user_instructions>"), item("two"), said},
+			[]string{"host # AGENTS.md instructions for /p <INSTRUCTIONS> x </INSTRUCTIONS>", "user one", "agent I see.", "host <user_instructions>x</user_instructions>", "user two", "agent I see."},
+		},
+		"pictures": {
+			[]string{item("<image name=[Image #1]>", "</image>", "[Image #1] like this", "and that"), typed("[Image #1] like this\nand that"), said},
+			[]string{"host <image name=[Image #1]>", "host </image>", "user [Image #1] like this and that", "agent I see."},
+		},
+		"what the host adds behind it": {
+			[]string{item("one", "<skill>x</skill>"), typed("one"), said}, []string{"host <skill>x</skill>", "user one", "agent I see."},
+		},
+		"from an editor": {[]string{item(ide), typed(ide), said}, []string{"user fix a.go", "agent I see."}},
+		"an event alone": {[]string{typed("one"), said}, []string{"user one", "agent I see."}},
+		"the event is still to come": {
+			[]string{item("one"), typed("one"), said, item("two")}, []string{"user one", "agent I see.", "user two"},
+		},
+		"the turn was stopped": {
+			[]string{item("one"), typed("one"), item("<turn_aborted>\nThe user interrupted it.\n</turn_aborted>")}, []string{"user one", "interrupted <turn_aborted> The user interrupted it. </turn_aborted>"},
+		},
+	} {
+		if d := cmp.Diff(c.want, told(t, transcript.Codex, transcript.Want{}, c.lines...)); d != "" {
+			t.Errorf("%s: -want +got\n%s", name, d)
+		}
 	}
 }
 
@@ -329,42 +416,6 @@ func TestUnreadableLinesAreTheSameForAll(t *testing.T) {
 			if err != nil || n != c.want {
 				t.Errorf("%s: who skims (%v) counts %d (%v), want %d", name, want.Results != nil, n, err, c.want)
 			}
-		}
-	}
-}
-
-// What stands in the user's place is the host's where the whole of it is in the host's
-// marks. Whatever was typed is the user's, however it begins.
-func TestWhoseWordsByTheWholeMark(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]transcript.EventKind{
-		"<system-reminder>be kind</system-reminder>":                                                                    transcript.HostSaid,
-		"<system-reminder>be kind</system-reminder>\nRename the flag, please.":                                          transcript.UserSaid,
-		"<system-reminder> is in my log, why?":                                                                          transcript.UserSaid,
-		"<local-command-stdout>Bye!</local-command-stdout>\n":                                                           transcript.HostSaid,
-		"<bash-stdout>ok</bash-stdout><bash-stderr></bash-stderr>":                                                      transcript.HostSaid,
-		"<bash-stdout> is empty, look":                                                                                  transcript.UserSaid,
-		"<task-notification>\n<task-id>b1</task-id>\n</task-notification>\nRead the output file: b1.out":                transcript.HostSaid,
-		"<task-notification> is sent twice":                                                                             transcript.UserSaid,
-		"<agent-notification>\n<agent-id>a8</agent-id>\n</agent-notification>":                                          transcript.HostSaid,
-		"<skill>\n<name>x</name>\n</skill>":                                                                             transcript.HostSaid,
-		"<skill> has to be written in lower case":                                                                       transcript.UserSaid,
-		"# AGENTS.md instructions for /work\n\n<INSTRUCTIONS>\nbe brief\n</INSTRUCTIONS>":                               transcript.HostSaid,
-		"# AGENTS.md instructions are too long, cut them":                                                               transcript.UserSaid,
-		"<turn_aborted>\nThe user interrupted.\n</turn_aborted>":                                                        transcript.Interrupted,
-		"[Request interrupted by user]":                                                                                 transcript.Interrupted,
-		"[Request interrupted by user for tool use]":                                                                    transcript.Interrupted,
-		"[Request interrupted by user] is what I see, why?":                                                             transcript.UserSaid,
-		"<div>the header</div>":                                                                                         transcript.UserSaid,
-		"<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>a bug</command-args>": transcript.UserSaid,
-	} {
-		line := fmt.Sprintf(`{"type":"user","uuid":"u","sessionId":"s","timestamp":"2026-01-02T10:00:00.000Z","message":{"role":"user","content":%q}}`, text)
-		var got transcript.EventKind
-		if _, err := transcript.Events(t.Context(), strings.NewReader(line+"\n"), 0, transcript.Claude, transcript.Want{}, func(e *transcript.Event) { got = e.Kind }); err != nil {
-			t.Fatal(err)
-		}
-		if got != want {
-			t.Errorf("%.60q is of kind %d, want %d", text, got, want)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestCatch(t *testing.T) {
 	}
 	for name, fn := range map[string]func() error{
 		"out of range":  func() error { return errors.New(string([]byte("a")[len(t.Name()):])) },
-		"a nil map":     func() error { map[string]int(nil)["a"] = 1; return nil },
+		"a nil map":     func() error { map[string]int(nil)["a"] = 1; return nil }, //nolint:staticcheck // that is the fault
 		"a nil pointer": func() error { _ = (*Session)(nil).Path; return nil },
 		"our own":       func() error { panic("out of\ncheese") },
 	} {

@@ -23,7 +23,7 @@ func FuzzEvents(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, host := range []Host{Claude, Codex, Copilot} {
-			_, err := Events(t.Context(), bytes.NewReader(data), 0, host, Want{Agents: true, Attached: true, Ends: true}, func(e *Event) {
+			_, err := Events(t.Context(), bytes.NewReader(data), 0, host, Want{Agents: true, Attached: true}, func(e *Event) {
 				_, _, _ = e.CWD(), e.Title(), e.Text()
 				for n := range min(40, len(e.Raw)) {
 					e.Tail(n)

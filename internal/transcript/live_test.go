@@ -134,7 +134,7 @@ func TestLiveCodexRollback(t *testing.T) {
 	}
 	path := write(t,
 		`{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"0199a213-81c0-7800-8aa1-bbab2a035a53","cwd":"/w","cli_version":"0.1"}}`,
-		msg("user", "<environment_context>x"), msg("user", "one"), msg("assistant", "1"), msg("user", "two"), msg("assistant", "2"),
+		msg("user", "<environment_context>x</environment_context>"), msg("user", "one"), msg("assistant", "1"), msg("user", "two"), msg("assistant", "2"),
 		`{"timestamp":"2026-01-01T00:00:00.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}`, msg("user", "three"))
 	s := mustRead(t, path)
 	if d := cmp.Diff([]int{2, 3, 4, 8}, liveLines(s)); d != "" {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,6 +93,7 @@ type mirrorMessage struct {
 	Role    string       `json:"role"`
 	Model   string       `json:"model,omitempty"`
 	Content []any        `json:"content"`
+	Stop    string       `json:"stop_reason,omitempty"`
 	Usage   *mirrorUsage `json:"usage,omitempty"`
 }
 
@@ -251,6 +253,9 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 		if t.Agent {
 			l.Type, l.Failed = "assistant", t.Failed
 			l.Message.Role, l.Message.ID, l.Message.Model = "assistant", t.ID, t.Model
+			if !t.Stopped && !slices.ContainsFunc(t.Blocks, func(b HostBlock) bool { return b.Tool != "" }) {
+				l.Message.Stop = "end_turn" // a model that calls no tool has ended its turn
+			}
 			if u := t.Usage; u != nil {
 				l.Message.Usage = &mirrorUsage{u.Input, u.CacheCreation, u.CacheRead, u.Output}
 			}

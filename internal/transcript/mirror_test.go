@@ -25,6 +25,50 @@ const opencodeSession = `[
 {"info":{"id":"msg_6","role":"assistant","time":{"created":1772366407000}},"parts":[{"id":"prt_10","type":"text","text":"at wo"}]}
 ]`
 
+// A message of the agent's in which it calls no tool ends its turn, whichever host's it
+// is; one that was broken off, or that calls a tool, does not.
+func TestMirrorTellsTheEndOfATurn(t *testing.T) {
+	t.Parallel()
+	opencode := OpencodeMessages(gjson.Parse(`[
+{"info":{"id":"m1","role":"user","time":{"created":1}},"parts":[{"id":"p1","type":"text","text":"write a lexer"}]},
+{"info":{"id":"m2","role":"assistant","time":{"created":2,"completed":3}},"parts":[{"id":"p2","type":"text","text":"I run it."},{"id":"p3","type":"tool","tool":"bash","state":{"status":"completed","input":{"command":"make"},"output":"ok"}}]},
+{"info":{"id":"m3","role":"assistant","time":{"created":4,"completed":5}},"parts":[{"id":"p4","type":"text","text":"Done."}]},
+{"info":{"id":"m4","role":"user","time":{"created":6}},"parts":[{"id":"p5","type":"text","text":"and a parser"}]},
+{"info":{"id":"m5","role":"assistant","time":{"created":7,"completed":8},"error":{"name":"MessageAbortedError"}},"parts":[{"id":"p6","type":"text","text":"I beg"}]}
+]`).Array(), false)
+	r := geminiReader{at: map[string]int{}}
+	for _, line := range []string{
+		`{"sessionId":"s"}`,
+		`{"id":"m1","type":"user","content":"write a lexer"}`,
+		`{"id":"m2","type":"gemini","content":"I run it.","toolCalls":[{"id":"t","name":"run_shell_command","args":{"command":"make"},"result":[{"functionResponse":{"response":{"output":"Output: ok"}}}]}]}`,
+		`{"id":"m3","type":"gemini","content":"Done."}`,
+		`{"id":"m4","type":"user","content":"and a parser"}`,
+	} {
+		r.line(gjson.Parse(line))
+	}
+	for name, c := range map[string]struct {
+		m    Mirror
+		list []HostMessage
+		want string
+	}{
+		"opencode": {OpencodeMirror(t.TempDir(), gjson.Parse(`{"id":"ses_1","directory":"/p"}`)), opencode, "user agent began result agent ended user agent interrupted"},
+		"gemini":   {GeminiMirror(t.TempDir(), "", GeminiFile{Session: "s", CWD: "/p"}), r.Messages, "user agent began result agent ended user"},
+	} {
+		if err := c.m.Write(c.list); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		err := EventsFrom(context.Background(), c.m.Path, 0, func(e *Event) {
+			if e.Kind != Counted {
+				got = append(got, map[EventKind]string{UserSaid: "user", AgentSaid: "agent", ToolBegan: "began", ToolEnded: "result", TurnEnded: "ended", Interrupted: "interrupted"}[e.Kind])
+			}
+		})
+		if d := cmp.Diff(c.want, strings.Join(got, " ")); err != nil || d != "" {
+			t.Errorf("%s: %v\n%s", name, err, d)
+		}
+	}
+}
+
 // A mirror tells what happened in a session like any file of a host, once, however
 // often the messages are told.
 func TestMirror(t *testing.T) {

@@ -1,62 +1,133 @@
 package transcript
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
 
 // queued is what a person typed while the agent worked, as Claude Code notes it when it
 // is typed. What becomes of it stands on another line, or nowhere: it may be passed to the
 // model in mid-turn without a message of its own, or still wait when the context is
-// compacted.
+// compacted. Notices of the host's own wait in the same queue, and the person's words are
+// taken before them.
 type queued struct {
-	raw  []byte // the JSON string
-	own  bool   // the user's words, no notice of the host's
-	told bool   // they were passed on
+	text string // "" where there are no words to tell
+	told bool
+	at   int64 // when it was passed to the model
 }
+
+// wordsOf decodes a JSON string.
+func wordsOf(raw []byte) string {
+	text, _ := content(raw)
+	return strings.TrimSpace(unescape(text))
+}
+
+// saying is the first of those with these words that ok says yes to, -1 for none.
+func saying(list []queued, text string, ok func(q queued) bool) int {
+	return slices.IndexFunc(list, func(q queued) bool { return text != "" && q.text == text && ok(q) })
+}
+
+func anyOf(queued) bool { return true }
 
 // queue takes a line of the queue's.
 func (s *stream) queue() {
 	r := &s.r
-	n := min(1, len(s.waiting))
-	switch string(r.operation) {
+	text, _ := content(r.queued)
+	switch notice := commandText(text); string(r.operation) {
 	case "enqueue":
-		text, ok := content(r.queued)
-		notice := bytes.HasPrefix(text, []byte(`{\"task_id\":`)) && bytes.HasSuffix(text, []byte("}"))
-		own := ok && len(text) > 0 && !notice && !hostText(text)
-		s.waiting = append(s.waiting, queued{raw: bytes.Clone(r.queued), own: own})
-		return
+		if !notice {
+			s.waiting = append(s.waiting, queued{text: wordsOf(r.queued), told: len(text) == 0 || loneCommand(text)})
+		}
 	case "remove": // the model reads it in mid-turn
-		s.tell(s.waiting[:n], r.Off, r.End, r.Time)
-		s.passed = append(s.passed, s.waiting[:n]...)
+		i := s.next(wordsOf(r.queued))
+		if i < 0 || notice {
+			return
+		}
+		q := s.waiting[i]
+		if s.waiting = slices.Delete(s.waiting, i, i+1); !q.told {
+			q.at = r.Time
+			s.passed = append(s.passed, q)
+		}
+	case "dequeue": // a message follows that says it
+		if s.dequeued = true; len(s.waiting) > 0 && s.waiting[0].told {
+			s.waiting, s.dequeued = s.waiting[1:], false
+		}
 	case "popAll": // its user has taken it back
-		n = len(s.waiting)
+		s.waiting = s.waiting[:0]
 	}
-	s.waiting = s.waiting[n:] // else a message follows that says it
 }
 
-// tell passes on what waits and was not passed on.
-func (s *stream) tell(list []queued, off, end, at int64) {
-	for i := range list {
-		if q := &list[i]; q.own && !q.told {
-			q.told = true
-			s.fn(&Event{Kind: UserSaid, How: Queued, Off: off, End: end, Time: at, Raw: q.raw})
+// next is which of those that wait is taken: the one with these words, else the oldest; a
+// slash command waits for the end of the turn.
+func (s *stream) next(text string) int {
+	i := saying(s.waiting, text, anyOf)
+	if i < 0 {
+		i = slices.IndexFunc(s.waiting, func(q queued) bool { return !strings.HasPrefix(q.text, "/") })
+	}
+	if i < 0 && len(s.waiting) > 0 {
+		i = 0
+	}
+	return i
+}
+
+// loneCommand reports the name of a slash command, and nothing else.
+func loneCommand(text []byte) bool {
+	name, ok := bytes.CutPrefix(text, []byte("/"))
+	return ok && !bytes.ContainsAny(name, `/. \`)
+}
+
+// arrived takes a message from the queue that stands in the file.
+func (s *stream) arrived(raw []byte) {
+	text := wordsOf(raw)
+	if i := s.next(text); i >= 0 && (s.dequeued || s.waiting[i].text == text) {
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+	}
+	s.dequeued = false
+}
+
+// settle tells what was passed to the model before a time, 0 for all of it. The host
+// writes the lines of the conversation a little later than those of the queue: what came
+// before the words may stand behind them.
+func (s *stream) settle(before int64) {
+	for i := range s.passed {
+		if q := &s.passed[i]; before == 0 || q.at < before {
+			s.tell(q, q.at)
 		}
 	}
+	for len(s.passed) > maxPassed && s.passed[0].told {
+		s.passed = s.passed[1:]
+	}
+}
+
+// maxPassed bounds what is kept of what was told: a line that says it again follows soon.
+const maxPassed = 64
+
+// tell passes words on that were not passed on yet. They stand where the newest event of
+// the conversation does: their own line is none of it.
+func (s *stream) tell(q *queued, at int64) {
+	if q.told || q.text == "" {
+		return
+	}
+	q.told = true
+	off, end := s.newest.off, s.newest.end
+	if end == 0 {
+		off, end = s.r.Off, s.r.End
+	}
+	s.fn(&Event{Kind: UserSaid, How: Queued, Off: off, End: end, Time: at, Raw: appendString(nil, q.text)})
 }
 
 // again reports whether words that were typed meanwhile were passed on already; else
 // they are now.
 func (s *stream) again(raw []byte) bool {
-	same := func(q *queued) bool { return bytes.Equal(q.raw, raw) }
-	for i := range s.passed {
-		if same(&s.passed[i]) && s.passed[i].told {
-			s.passed[i].told = false
-			return true
-		}
+	text := wordsOf(raw)
+	if i := saying(s.passed, text, anyOf); i >= 0 {
+		told := s.passed[i].told
+		s.passed = slices.Delete(s.passed, i, i+1)
+		return told
 	}
-	for i := range s.waiting {
-		if q := &s.waiting[i]; same(q) && !q.told {
-			q.told = true
-			return false
-		}
+	if i := saying(s.waiting, text, func(q queued) bool { return !q.told }); i >= 0 {
+		s.waiting[i].told = true
 	}
 	return false
 }

@@ -2,7 +2,8 @@ package transcript
 
 import (
 	"bytes"
-	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // record is one object of a session's file, taken apart: what all of its events
@@ -23,6 +24,10 @@ type record struct {
 	model, usage   []byte
 	compact        []byte // compactMetadata
 	words          bool   // a refusal in a person's words
+	result         []byte // what a tool's answer tells in fields
+	plan           bool   // an approved plan
+	ends           bool   // the model has ended its turn
+	typing         bool   // Codex: it tells what was typed
 	operation      []byte // of the queue
 	queued         []byte
 	leaf           []byte
@@ -112,13 +117,6 @@ func (r *record) skims() bool { return r.want != nil && r.want.Results != nil }
 // waits reports whether tools' answers are wanted now.
 func (r *record) waits() bool { return !r.skims() || r.want.Results() }
 
-// turnEnds takes the host's word that the turn is over.
-func (r *record) turnEnds() {
-	if r.want != nil && r.want.Ends {
-		r.parts = append(r.parts, piece{kind: TurnEnded})
-	}
-}
-
 // measure works out what the index keeps of a message: how long it is, and which
 // tools it calls and answers.
 func (r *record) measure() {
@@ -174,15 +172,12 @@ func (r *record) size() (u Usage, ok bool) {
 	return u, u.Tokens() > 0
 }
 
-// commandText reports text that a host put into a user message on its own:
-// slash commands and their output, reminders, injected context. It is read by
-// the host again or is worthless when shortened.
+// commandText reports text that a host put into a user message on its own, or in place of
+// a slash command: its output, reminders, injected context. It is read by the host again
+// or is worthless when shortened.
 func commandText(raw []byte) bool {
-	return slices.ContainsFunc([]string{
-		"Caveat: The messages below were generated", "# AGENTS.md instructions", "[Request interrupted by user",
-		"<command-name>", "<command-message>", "<local-command-", "<system-reminder>", "<bash-",
-		"<task-notification>", "<agent-notification>", "<user-memory-input>",
-		"<environment_context>", "<user_instructions>", "<permissions", "<skill", "<turn_aborted>",
-		"<INSTRUCTIONS>", "<user_shell_command>", "<subagent_notification>", "<collaboration_mode", "<personality", "<app-context", "<recommended_plugins", "<apps_instructions", "<codex_internal_context",
-	}, func(p string) bool { return bytes.HasPrefix(raw, []byte(p)) })
+	if len(raw) == 0 || bytes.IndexByte([]byte("<[{#CO \\"), raw[0]) < 0 {
+		return false // most are none
+	}
+	return bytes.HasPrefix(raw, []byte("<command-")) || host.Typed(unescape(raw)) == ""
 }

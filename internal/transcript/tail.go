@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // Bound of the backward reads. A turn's usage stands within the last lines;
@@ -212,12 +214,12 @@ func Stopped(path, prompt string) (back string, stopped bool) {
 			if text.IsArray() {
 				text = text.Get("0.text")
 			}
-			yes = strings.HasPrefix(text.String(), "[Request interrupted by user")
-			if l.Get("promptSource").String() == "typed" && text.String() != prompt && !commandText([]byte(text.String())) {
+			yes = host.InterruptedByUser(text.String())
+			if l.Get("promptSource").String() == "typed" && text.String() != prompt && host.Typed(text.String()) != "" {
 				back = text.String()
 				return true, true
 			}
-			return yes, yes || !l.Get("isMeta").Bool() && text.String() != prompt && !commandText([]byte(text.String()))
+			return yes, yes || !l.Get("isMeta").Bool() && text.String() != prompt && host.Typed(text.String()) != ""
 		case "event_msg":
 			yes = l.Get("payload.type").String() == "turn_aborted"
 			return yes, yes

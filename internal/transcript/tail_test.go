@@ -133,3 +133,33 @@ func TestTailCostIsBounded(t *testing.T) {
 		t.Errorf("took %v", d)
 	}
 }
+
+// A turn was stopped where the host's own line says so, whole, and no agent has spoken since.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	user := func(text, more string) string {
+		return fmt.Sprintf(`{"type":"user","timestamp":"2026-01-01T00:00:00.000Z"%s,"message":{"role":"user","content":%q}}`, more, text)
+	}
+	stop := `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}}`
+	agent := answer("a1", "I look.", 1, "")
+	for name, c := range map[string]struct {
+		lines   []string
+		back    string
+		stopped bool
+	}{
+		"stopped":                           {[]string{user("Fix it", ""), agent, stop}, "", true},
+		"stopped, the next prompt is there": {[]string{user("Fix it", ""), agent, stop, user("and now", "")}, "", true},
+		"stopped, then a command":           {[]string{agent, stop, user("<command-name>/clear</command-name>\n<command-args></command-args>", ""), user("<local-command-stdout></local-command-stdout>", "")}, "", true},
+		"stopped, then words, then answer":  {[]string{stop, user("Fix it", ""), agent}, "", false},
+		"stopped, then other words":         {[]string{stop, user("<div>this</div> first", "")}, "", false},
+		"never":                             {[]string{user("Fix it", ""), agent}, "", false},
+		"the mark was typed":                {[]string{agent, user("[Request interrupted by user] is what I read", "")}, "", false},
+		"given back":                        {[]string{agent, user("Fix <this>", `,"promptSource":"typed"`)}, "Fix <this>", true},
+		"codex":                             {[]string{`{"type":"event_msg","payload":{"type":"turn_aborted"}}`, `{"type":"response_item","payload":{"type":"message","role":"user"}}`}, "", true},
+		"codex, and it goes on":             {[]string{`{"type":"event_msg","payload":{"type":"turn_aborted"}}`, `{"type":"response_item","payload":{"type":"message","role":"assistant"}}`}, "", false},
+	} {
+		if back, stopped := Stopped(write(t, c.lines...), "and now"); back != c.back || stopped != c.stopped {
+			t.Errorf("%s: %q, %v", name, back, stopped)
+		}
+	}
+}

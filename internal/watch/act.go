@@ -214,7 +214,7 @@ func (w *Codex) resume(t *thread, a doResume) {
 	if a.NoQueue {
 		method = "turn/start"
 	}
-	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.ID, "input": textInput(handover.GoOn(t.thread.Words, a.Packet, step, t.lang()))}
+	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.ID, "input": textInput(handover.GoOn(a.Packet, step, t.lang()))}
 	ask(w, method, params, func(r wireAdded, err error) {
 		w.problem(err)
 		w.feed(t, resumed{Seq: a.Seq, Opened: err == nil, Submission: r.Queued.ID})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -145,7 +146,7 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 		t.items = map[string]bool{}
 		s.report("attached", message.WatchAttached, cmp.Or(info.Cwd, info.ID))
 	}
-	if s := t.conversation; s.thread.First == "" {
+	if s := t.conversation; s.thread.Words.Count == 0 {
 		s.hear(host.UserMessage{Text: info.Preview})
 	}
 	// The subscription does not tell the tokens; the rollout's end does,
@@ -171,7 +172,9 @@ func (w *Codex) catchUp(t *thread) {
 		newest := r.Data[0]
 		for _, turn := range r.Data {
 			if text := userText(turn); text != "" {
-				t.hear(host.UserMessage{Text: text})
+				if !t.knows(text) {
+					t.hear(host.UserMessage{Text: text})
+				}
 				break
 			}
 		}
@@ -179,8 +182,8 @@ func (w *Codex) catchUp(t *thread) {
 		missed := newest.Status == turnCompleted && newest.ID != t.ended && t.seen
 		t.seen = true
 		if !running && !missed {
-			if newest.Status == turnInterrupted && newest.ID != t.ended {
-				t.hear(host.TurnEnded{Interrupted: true})
+			if newest.ID != t.ended {
+				t.hear(host.TurnEnded{Interrupted: newest.Status == turnInterrupted})
 			}
 			t.ended = newest.ID
 			w.feed(t, attached{})
@@ -193,6 +196,11 @@ func (w *Codex) catchUp(t *thread) {
 		}
 		w.hydrate(t, newest, "", missed)
 	})
+}
+
+// knows reports whether a text is the newest of the user's words that the thread has.
+func (t *thread) knows(text string) bool {
+	return t.thread.Words.Newest().Text == compact.Words{}.Hear(text, compact.Typed, time.Time{}).Newest().Text
 }
 
 func userText(turn wireTurn) string {

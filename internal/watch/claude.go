@@ -270,16 +270,16 @@ func (w *Claude) author(ctx context.Context) (compact.Packet, error) {
 		return s.packet("", s.holds), nil
 	}
 	s.report("author", message.WatchAgentPacket)
-	hold, state := s.holds(false), s.thread.State
+	hold, state, words := s.holds(), s.thread.State, s.thread.Words
 	if err := w.ask(ctx, s.settings.Prompt, true); err != nil {
 		return compact.Packet{}, err
 	}
 	text := s.thread.State.Slice.Last
-	s.change(func(t *compact.Thread) { t.State = state })
+	s.change(func(t *compact.Thread) { t.State, t.Words = state, words })
 	if strings.TrimSpace(text) == "" {
 		s.report("warning", message.WatchAgentSilent, "no text")
 	}
-	return s.packet(text, func(bool) bool { return hold }), nil
+	return s.packet(text, func() bool { return hold }), nil
 }
 
 // compact runs one compaction and, if it worked, delivers the packet.

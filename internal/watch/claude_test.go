@@ -131,7 +131,7 @@ func runClaude(t *testing.T, mode string, set func(*compact.Settings), change fu
 			if rides {
 				text += " + " + with
 			}
-			if rides != strings.Contains(packet, message.HandoverHold.EN) {
+			if rides != strings.Contains(packet, message.HandoverNextWord.EN) {
 				text += ", and its last line is wrong"
 			}
 		}
@@ -142,6 +142,7 @@ func runClaude(t *testing.T, mode string, set func(*compact.Settings), change fu
 
 func TestClaude(t *testing.T) {
 	t.Parallel()
+	alone := func(w *Claude) { w.Unattended = true }
 	tests := []struct {
 		name    string
 		mode    string
@@ -153,15 +154,15 @@ func TestClaude(t *testing.T) {
 		{name: "room", prompts: []string{"hello", "again"}, want: []string{"hello", "again"}},
 		{name: "boundary", set: toTheLetter, prompts: []string{"work"}, want: []string{"work", "/compact", "PACKET"}},
 		{name: "nothing is open", prompts: []string{"work"}, want: []string{"work", "/compact"}},
-		{name: "a step is open", prompts: []string{"plan"}, want: []string{"plan", "/compact", "PACKET"}},
-		{name: "nobody sits before it", change: func(w *Claude) { w.Unattended = true }, prompts: []string{"work"}, want: []string{"work", "/compact", "PACKET"}},
+		{name: "a step is open", prompts: []string{"plan"}, want: []string{"plan", "/compact"}},
+		{name: "nobody sits before it", change: alone, prompts: []string{"work"}, want: []string{"work", "/compact", "PACKET"}},
 		{name: "never", set: func(s *compact.Settings) { s.Resume = compact.ResumeNever }, prompts: []string{"plan"}, want: []string{"plan", "/compact"}},
 		{name: "a message waits", prompts: []string{"plan", "again"}, want: []string{"plan", "/compact", "PACKET + again"}},
 		{name: "a message waits, to the letter", set: toTheLetter, prompts: []string{"work", "again"}, want: []string{"work", "/compact", "PACKET + again"}},
 		{name: "fails", mode: "fail", prompts: []string{"work", "again"}, want: []string{"work", "/compact", "again"}},
 		{
 			name: "agent's packet", set: func(s *compact.Settings) { s.PacketAuthor, s.Prompt = "agent", "MY PROMPT" },
-			prompts: []string{"plan"}, want: []string{"plan", "MY PROMPT", "/compact", "PACKET of the agent"},
+			change: alone, prompts: []string{"plan"}, want: []string{"plan", "MY PROMPT", "/compact", "PACKET of the agent"},
 		},
 		{
 			name: "agent's packet, a message waits", set: func(s *compact.Settings) { s.PacketAuthor, s.Prompt = "agent", "MY PROMPT" },
@@ -169,7 +170,7 @@ func TestClaude(t *testing.T) {
 		},
 		{name: "suggest", set: func(s *compact.Settings) { s.Mode = compact.ModeSuggest }, prompts: []string{"work", "again"}, want: []string{"work", "again"}},
 		{name: "dry run", change: func(w *Claude) { w.DryRun = true }, prompts: []string{"work", "again"}, want: []string{"work", "again"}},
-		{name: "once", change: func(w *Claude) { w.Once = true }, prompts: []string{"plan"}, want: []string{"plan", "/compact", "PACKET"}},
+		{name: "once", change: func(w *Claude) { w.Once, w.Unattended = true, true }, prompts: []string{"plan"}, want: []string{"plan", "/compact", "PACKET"}},
 		{name: "larger window", set: func(s *compact.Settings) { s.ContextWindow = 1_000_000 }, prompts: []string{"work"}, want: []string{"work"}},
 	}
 	for _, tt := range tests {
@@ -241,7 +242,7 @@ func TestClaudeResumes(t *testing.T) {
 					m.Packets = 1
 					text := "<overtone-packet id=\"ovt-x-1\">"
 					if tt.quiet {
-						text += message.HandoverHold.EN + "</overtone-packet>"
+						text += message.HandoverNextWord.EN + "</overtone-packet>"
 					}
 					expires := created.Add(time.Hour)
 					if tt.late {

@@ -62,7 +62,7 @@ func TestCodexCycle(t *testing.T) {
 			t.Errorf("client id %v, packet %s", add["clientUserMessageId"], r.ID)
 		}
 		text := add["input"].([]any)[0].(obj)["text"].(string)
-		for _, want := range []string{"build it", "make the next slice", "1a2b3c4", "The slice is committed.", "- Never push to the shared branch."} {
+		for _, want := range []string{"build it", "make the next slice", "1a2b3c4", "The slice is committed.", "Never push to the shared branch."} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the packet lacks %q:\n%s", want, text)
 			}
@@ -187,7 +187,7 @@ func TestCodexWithoutQueue(t *testing.T) {
 		{"evidence", "thread/compact/start thread/inject_items turn/start", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			watchFake(t, row.set, func(t *testing.T, f *fakeServer, w *watcher) {
+			watchFakeBy(t, row.set, alone, func(t *testing.T, f *fakeServer, w *watcher) {
 				f.locked(func() {
 					f.noQueue = true
 					f.planned("make it", "The parser is ported.", "parser", "*printer")

@@ -75,6 +75,9 @@ type conversation struct {
 
 	settings compact.Settings
 	decision compact.Decision
+	// finished says that the last turn ended with nothing to go on with. The thread forgets
+	// what the agent said with the compaction that follows.
+	finished bool
 	// handover is what the packet was written from, read how much of the
 	// session's file was read for it.
 	handover handover.Handover
@@ -265,7 +268,7 @@ func (s *conversation) turnEnded() bool {
 		At: s.opts.Now(), Session: s.id, What: "decision", Decision: &d,
 		Text: message.Because(message.WatchDecision, string(d.Verdict), d.Reason.In(s.opts.Words)),
 	})
-	s.decision = d
+	s.decision, s.finished = d, s.thread.Unfinished() == ""
 	if d.Verdict != compact.DoCompact || s.opts.DryRun {
 		return false
 	}
@@ -313,8 +316,7 @@ func (s *conversation) facts() handover.Facts {
 		more = append(more, steps...)
 	}
 	f := handover.FactsOf(s.thread, s.id, s.own.Packets+1, s.opts.Now(), more...)
-	f.Decision = s.decision
-	f.First = cmp.Or(goal, f.First)
+	f.Decision, f.Goal = s.decision, goal
 	return f
 }
 
@@ -331,13 +333,13 @@ func (s *conversation) tasks() []string {
 }
 
 // packet writes the watcher's own packet, or takes the agent's text. Holds decides
-// whether it opens no turn; it is told whether the delivery itself says to wait.
-func (s *conversation) packet(agent string, holds func(wait bool) bool) compact.Packet {
+// whether it opens no turn.
+func (s *conversation) packet(agent string, holds func() bool) compact.Packet {
 	s.handover, s.waiting = handover.Handover{}, ""
 	f := s.facts()
 	h, ok := s.readPast(f)
 	write := func(hold bool) compact.Packet {
-		f.Hold, h.Hold = hold, hold
+		f.Opens, h.Opens = !hold, !hold
 		p, adopted := handover.Adopt(agent, f, s.settings, s.lang())
 		if !adopted {
 			p = handover.Write(f, s.settings, s.lang())
@@ -349,7 +351,7 @@ func (s *conversation) packet(agent string, holds func(wait bool) bool) compact.
 		p.Wait = hold
 		return p
 	}
-	hold := holds(ok && h.Waits())
+	hold := holds()
 	if !hold {
 		s.waiting = write(true).Text
 	}
@@ -357,29 +359,37 @@ func (s *conversation) packet(agent string, holds func(wait bool) bool) compact.
 }
 
 // holds says that the packet opens no turn, where it could be what opens one.
-func (s *conversation) holds(wait bool) bool {
+func (s *conversation) holds() bool {
 	switch s.settings.Resume {
 	case compact.ResumeAlways:
-		return wait || s.thread.Situation(s.facts().Next...).State.Waits()
+		return s.refuses()
 	case compact.ResumeNever:
 		return true
 	}
 	return s.openWork() == ""
 }
 
-// openWork is what there is to carry on with, see [compact.Thread.OpenWork].
+// refuses reports that a tool asks, or that the turn was interrupted.
+func (s *conversation) refuses() bool {
+	state, _ := s.thread.Words.State(false)
+	return state.Refuses()
+}
+
+// openWork is what there is to carry on with without a word of the user's: a stage of our
+// workflow that does not rest, or, where nobody sits before the run, what was asked for.
 func (s *conversation) openWork() string {
-	stage := ""
 	w, err := session.Peek(s.sess)
 	m := session.Read(s.sess)
+	switch {
+	case s.refuses():
+		return ""
 	// Where the hooks have let the workflow go, the next word is the user's.
-	if err == nil && w != nil && w.Active && !m.Loop.LetGo && !m.Loop.Rests {
-		stage = workflow.NextStep(w, s.lang())
+	case err == nil && w != nil && w.Active && !m.Loop.LetGo && !m.Loop.Rests:
+		return workflow.NextStep(w, s.lang())
+	case s.opts.Unattended && !s.finished:
+		return s.thread.Unfinished()
 	}
-	if step := s.thread.OpenWork(stage); step != "" || !s.opts.Unattended {
-		return step
-	}
-	return s.thread.Unfinished()
+	return ""
 }
 
 // readPast reads the slice that is about to be compacted, while there is time:
@@ -391,7 +401,7 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readPast)
 	defer cancel()
-	past, err := session.ReadPast(ctx, s.sess, path, s.own.Cwd, session.Attempt{From: session.SliceStart(path)})
+	past, err := session.ReadPast(ctx, s.sess, path, s.own.Cwd, session.Attempt{From: session.SliceStart(path)}, s.thread.Words)
 	if err != nil || past.Record.Empty() {
 		return handover.Handover{}, false
 	}
@@ -421,7 +431,7 @@ func (s *conversation) rewritten() (string, compact.Basis) {
 	ctx, cancel := context.WithTimeout(context.Background(), readPast)
 	defer cancel()
 	// Only what was written since: the slice itself is known.
-	past, err := session.ReadPast(ctx, nil, s.thread.Transcript, s.own.Cwd, session.Attempt{From: s.read})
+	past, err := session.ReadPast(ctx, nil, s.thread.Transcript, s.own.Cwd, session.Attempt{From: s.read}, compact.Words{})
 	if err != nil || past.Summary == "" {
 		return "", ""
 	}

@@ -61,7 +61,7 @@ func (w *Codex) pauseGoal(t *thread) {
 	if ok, err := t.lease(); err != nil || !ok {
 		return // another watcher sees to it
 	}
-	if t.keepGoal(&session.PausedGoal{}) != nil {
+	if t.keepGoal(&session.PausedGoal{Heard: t.thread.Words.Count}) != nil {
 		t.giveBack()
 		return
 	}
@@ -74,7 +74,7 @@ func (w *Codex) pauseGoal(t *thread) {
 			w.forgetGoal(t)
 		case g != nil && t.own.Goal != nil:
 			t.goal = g
-			_ = t.keepGoal(&session.PausedGoal{Updated: g.Updated})
+			_ = t.keepGoal(&session.PausedGoal{Updated: g.Updated, Heard: t.own.Goal.Heard})
 		}
 	})
 }
@@ -144,10 +144,10 @@ func (w *Codex) resumeGoal(t *thread) {
 	})
 }
 
-// stopped says that the user has stopped the thread: after that a goal goes on only when
-// its user says so.
+// stopped says that the user has stopped the thread, or has said something since we let
+// its goal rest: after that a goal goes on only when its user says so.
 func (t *thread) stopped() bool {
-	return t.endedHow == turnInterrupted || t.thread.Situation().Evidence.Has(compact.ToldToStop)
+	return t.endedHow == turnInterrupted || t.own.Goal != nil && t.thread.Words.Count > t.own.Goal.Heard
 }
 
 // letGo sets resting goals going before the watch ends. One whose packet is not there yet
@@ -210,8 +210,8 @@ func (w *Codex) goals() {
 // holds says that the packet opens no turn. Only to the letter of the setting
 // always it does; else it stands in the thread before all that is said next, and
 // what opens a turn comes later, see [Codex.resume].
-func (t *thread) holds(wait bool) bool {
-	return t.settings.Resume != compact.ResumeAlways || t.own.Goal != nil || t.goal.open() || wait || t.thread.Situation(t.facts().Next...).State.Waits()
+func (t *thread) holds() bool {
+	return t.settings.Resume != compact.ResumeAlways || t.own.Goal != nil || t.goal.open() || t.refuses()
 }
 
 // more are the goal and the sub-agents that are still at work.

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"testing"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -21,7 +22,7 @@ func TestPacketsSpeakAsTheirSession(t *testing.T) {
 		{"ok", Options{Lang: message.ZH}, message.ZH},
 	} {
 		s := conversation{opts: c.opts}
-		s.thread.Words = compact.Words{}.Hear(c.said)
+		s.thread.Words = compact.Words{}.Hear(c.said, compact.Typed, time.Time{})
 		if got := s.lang(); got != c.speaks {
 			t.Errorf("%s with %+v: %s", c.said, c.opts, got)
 		}

@@ -129,7 +129,7 @@ func (w *Codex) compacted(t *thread, turn string, late bool) {
 		// What is to survive is known only until the compaction is counted.
 		f := foreign{Turn: turn}
 		if !late && t.thread.Compaction != turn && t.wantsPacket() {
-			f.Packet = t.packet("", func(bool) bool { return true })
+			f.Packet = t.packet("", func() bool { return true })
 		}
 		defer w.feed(t, f)
 	}

@@ -423,12 +423,12 @@ func (s *served) follow(list []gjson.Result, output bool) (ended bool) {
 				s.report("foreign", message.WatchForeignFrom, s.before)
 			}
 		default:
+			for _, p := range m.Get("parts").Array() {
+				s.part(p, output)
+			}
 			ended = info.Get("error.name").String() != "MessageAbortedError"
 			if !ended {
 				s.observe(host.TurnEnded{Interrupted: true})
-			}
-			for _, p := range m.Get("parts").Array() {
-				s.part(p, output)
 			}
 		}
 	}
@@ -516,7 +516,7 @@ func (w *Opencode) author(ctx context.Context, s *served) (compact.Packet, error
 		return s.packet("", s.holds), nil
 	}
 	s.report("author", message.WatchAgentPacket)
-	hold := s.holds(false)
+	hold := s.holds()
 	answer, err := w.say(ctx, s, s.settings.Prompt, true, true)
 	if err != nil {
 		return compact.Packet{}, err
@@ -525,7 +525,7 @@ func (w *Opencode) author(ctx context.Context, s *served) (compact.Packet, error
 	for _, p := range answer.Get(`parts.#(type=="text")#.text`).Array() {
 		texts = append(texts, p.String())
 	}
-	return s.packet(strings.Join(texts, "\n"), func(bool) bool { return hold }), nil
+	return s.packet(strings.Join(texts, "\n"), func() bool { return hold }), nil
 }
 
 // compact runs one compaction and, if it worked, delivers the packet.

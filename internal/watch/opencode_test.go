@@ -13,8 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -126,7 +129,8 @@ func TestWatchOpencodeServer(t *testing.T) {
 	}{
 		"waits":          {resume: compact.ResumeNever, closer: "Next I write the parser.", want: []string{"compact", "compacted", "left"}, packets: 1},
 		"goes on":        {resume: compact.ResumeAlways, closer: "Next I write the parser.", want: []string{"compact", "compacted", "delivered"}, packets: 1, turns: 1},
-		"has asked":      {resume: compact.ResumeAlways, closer: "Shall I push it now?", want: []string{"compact", "compacted", "left"}, packets: 1},
+		"has asked":      {resume: compact.ResumeAlways, closer: "Shall I push it now?", want: []string{"compact", "compacted", "delivered"}, packets: 1, turns: 1},
+		"nothing opens":  {resume: compact.ResumeEvidence, closer: "Next I write the parser.", want: []string{"compact", "compacted", "left"}, packets: 1},
 		"fails":          {resume: compact.ResumeNever, closer: "That is done.", fails: true, want: []string{"compact", "void"}},
 		"another's work": {resume: compact.ResumeNever, closer: "That is done.", killed: true, want: []string{"compact", "adopted", "left"}, packets: 1},
 	} {
@@ -343,5 +347,28 @@ func TestWatchOpencodeTakenBack(t *testing.T) {
 	}
 	if text := strings.Join(got, ","); text != ",three,three anew" {
 		t.Errorf("followed: %q", text)
+	}
+}
+
+// An answer that its user has broken off is an interruption, whatever it said before; no
+// setting opens a turn then.
+func TestOpencodeInterrupted(t *testing.T) {
+	t.Parallel()
+	o := storyOptions(testHome(t))
+	o.Settings = func() compact.Settings { return compact.Settings{Resume: compact.ResumeAlways} }
+	c, err := newConversation("ses_1", host.Opencode, "/nowhere", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{conversation: c, id: "ses_1"}
+	list := gjson.Parse(`[
+{"info":{"id":"m1","role":"user","time":{"created":1}},"parts":[{"type":"text","text":"write a lexer"}]},
+{"info":{"id":"m2","role":"assistant","time":{"created":2,"completed":3},"error":{"name":"MessageAbortedError"}},"parts":[{"type":"text","text":"I begin."}]}
+]`).Array()
+	if s.follow(list, false) {
+		t.Error("it has ended by itself")
+	}
+	if state := c.thread.Situation().State; state != compact.StateInterrupted || !c.holds() {
+		t.Errorf("%s, holds %v", state, c.holds())
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -32,15 +31,21 @@ const (
 
 // told is what a thread knows of the story.
 type told struct {
-	First, Latest string
-	Signals       []compact.Boundary
-	Plan          []host.Step
-	Slice         compact.Slice
-	Held          []compact.Held
+	First   string
+	Heard   []string
+	Count   int
+	State   compact.State
+	Signals []compact.Boundary
+	Plan    []host.Step
+	Slice   compact.Slice
 }
 
 func tell(t compact.Thread) told {
-	return told{t.First, t.Latest, t.Boundary().List(), t.State.Plan.Steps, t.State.Slice, t.Words.Held}
+	var heard []string
+	for _, w := range t.Words.Heard {
+		heard = append(heard, w.Text)
+	}
+	return told{t.Words.First.Text, heard, t.Words.Count, t.Situation().State, t.Boundary().List(), t.State.Plan.Steps, t.State.Slice}
 }
 
 func storyThread(t *testing.T, home *store.Home, id string) compact.Thread {
@@ -160,7 +165,7 @@ func storyStream(t *testing.T, home *store.Home, id string) {
 func TestOneStoryOneThread(t *testing.T) {
 	t.Parallel()
 	want := told{
-		First: storyAsked, Latest: storyAsked, Held: []compact.Held{{Text: "Never push.", Hold: extract.Lasting, At: 1}},
+		First: "Port the parser. Never push.", Heard: []string{"Port the parser. Never push."}, Count: 1, State: compact.StateTurnOver,
 		Signals: []compact.Boundary{compact.Commit, compact.PlanCheckpoint, compact.PlanUpdate, compact.AgentDone},
 		Plan:    []host.Step{{Text: "a", Status: host.Completed}, {Text: "b", Status: host.InProgress}},
 		Slice: compact.Slice{

@@ -18,9 +18,20 @@ import (
 
 // watchFake runs a test against a fake server.
 func watchFake(t *testing.T, set func(*compact.Settings), test func(t *testing.T, f *fakeServer, w *watcher)) {
+	watchFakeBy(t, set, nil, test)
+}
+
+// alone is a watcher of a run that nobody sits before.
+func alone(w *watcher) { w.Unattended = true }
+
+// watchFakeBy runs a test against a fake server, with a watcher that is not like others.
+func watchFakeBy(t *testing.T, set func(*compact.Settings), change func(*watcher), test func(t *testing.T, f *fakeServer, w *watcher)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t)
 		w := newWatcher(t, testHome(t), set)
+		if change != nil {
+			change(w)
+		}
 		defer w.connect(t, f)()
 		synctest.Wait()
 		test(t, f, w)
@@ -121,20 +132,20 @@ func TestCodexRow2_NoTurnForAnOpenQuestion(t *testing.T) {
 	}
 }
 
-// With steps left the agent's "done" is one step's. The packet stands in the thread
-// first; the note that opens the turn is the only one to say "carry on".
+// Where nobody sits before the agent it goes on. The packet stands in the thread first;
+// the note that opens the turn is the only one to say so.
 func TestCodexRow2_OpenWorkGoesOn(t *testing.T) {
-	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+	watchFakeBy(t, nil, alone, func(t *testing.T, f *fakeServer, w *watcher) {
 		f.locked(func() { f.planned("port it", "The parser is done.", "parser", "*printer") })
 		settle()
 		if got, want := f.posted(), "thread/compact/start thread/inject_items thread/queue/add"; got != want {
 			t.Fatalf("posted %q, want %q", got, want)
 		}
 		packet, note := injected(f.find("thread/inject_items")[0]), f.find("thread/queue/add")[0]
-		if !strings.Contains(packet, message.HandoverHold.EN) || strings.Contains(packet, "Carry on") {
+		if !strings.Contains(packet, message.HandoverNextWord.EN) || strings.Contains(packet, message.HandoverGo.EN) {
 			t.Errorf("packet: %s", packet)
 		}
-		if text := packetText(note); !strings.Contains(text, "“printer”") || !strings.Contains(text, message.HandoverGo.EN) || note["clientUserMessageId"] != savedDelivery(t, w.Home).Receipt.ID+"-go" {
+		if text := packetText(note); !strings.Contains(text, "“port it”") || !strings.Contains(text, message.HandoverGo.EN) || note["clientUserMessageId"] != savedDelivery(t, w.Home).Receipt.ID+"-go" {
 			t.Errorf("note %v", note)
 		}
 		if news := w.news(); !strings.Contains(news, "delivered") || !strings.Contains(news, "opened") {
@@ -248,11 +259,12 @@ func TestCodexRow4_GoalOfOthers(t *testing.T) {
 		goal obj
 		want string
 	}{
-		{"left by a predecessor", session.PausedGoal{Updated: 7}, paused, "goal:active"},
-		{"left before the answer came", session.PausedGoal{}, paused, "goal:active"},
-		{"paused by its user since", session.PausedGoal{Updated: 5}, paused, ""},
-		{"reached", session.PausedGoal{Updated: 7}, obj{"objective": "x", "status": "complete", "updatedAt": 8}, ""},
-		{"cleared", session.PausedGoal{Updated: 7}, nil, ""},
+		{"left by a predecessor", session.PausedGoal{Updated: 7, Heard: 1}, paused, "goal:active"},
+		{"left before the answer came", session.PausedGoal{Heard: 1}, paused, "goal:active"},
+		{"its user has said something since", session.PausedGoal{Updated: 7}, paused, ""},
+		{"paused by its user since", session.PausedGoal{Updated: 5, Heard: 1}, paused, ""},
+		{"reached", session.PausedGoal{Updated: 7, Heard: 1}, obj{"objective": "x", "status": "complete", "updatedAt": 8}, ""},
+		{"cleared", session.PausedGoal{Updated: 7, Heard: 1}, nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -418,7 +430,7 @@ func TestCodexRow8_QueuedMessages(t *testing.T) {
 				if got, want := f.posted(), "thread/compact/start thread/inject_items"; got != want {
 					t.Fatalf("posted %q, want %q", got, want)
 				}
-				if text := injected(f.find("thread/inject_items")[0]); !strings.Contains(text, message.HandoverHold.EN) || strings.Contains(text, "Carry on") {
+				if text := injected(f.find("thread/inject_items")[0]); !strings.Contains(text, message.HandoverNextWord.EN) || strings.Contains(text, message.HandoverGo.EN) {
 					t.Errorf("packet: %s", text)
 				}
 				if r := savedDelivery(t, w.Home).Receipt; r.State != compact.Delivered || r.Via != compact.ViaHistory {

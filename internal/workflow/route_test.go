@@ -266,12 +266,44 @@ func TestHandOversAreBounded(t *testing.T) {
 	}
 }
 
-// A tag counts where the user's own words ask for it.
+// A tag counts by its place alone, at the beginning of a line of the user's own: also in a
+// question or a complaint that begins with it. Elsewhere it is mentioned, whatever the
+// words around it ask for, and the name is told for the hint.
 func TestAsked(t *testing.T) {
 	t.Parallel()
+	long := strings.Repeat("a line of a log\n", 4096)
 	for _, prompt := range []string{
 		"[workflow:quick] add a flag",
 		"  [WORKFLOW:quick]",
+		"[workflow:quick] why is the login slow? Find out and mend it.",
+		"The parser is slow.\n[workflow:quick] make it faster",
+		"Here is the log:\n```\npanic: x\n```\n[workflow:quick] mend it",
+		"[workflow:quick] 修正登入",
+		"[workflow:quick]で実装して",
+		"[workflow:quick] is broken, look into it",
+		"[workflow:quick]?",
+		"[workflow:quick] what does it do?",
+		"[workflow:quick] what does that tag mean?",
+		"[workflow:quick] 是什麼？",
+		"[workflow:quick] hangs at TEST",
+		"[workflow:quick] took an hour yesterday",
+		"[workflow:quick] 卡在 TEST",
+		"[workflow:quick]って何",
+		"[workflow:quick] で何が起きますか",
+		"[workflow:quick]が動かない",
+		"[workflow:quick] 跟 [workflow:full] 差在哪",
+		"[workflow:quick] とは",
+		"make the header smaller\r\n[workflow:quick]\r\n",
+		"~~~\n```\n~~~\n[workflow:quick] mend it",
+		"[workflow:quick] mend it\n" + long,
+		long + "[workflow:quick] mend it",
+		long + "[workflow:quick] mend it\n" + long[:tagEnds/2],
+	} {
+		if name, asked := Asked(prompt); !asked || name != "quick" {
+			t.Errorf("%.80q: %q, %v", prompt, name, asked)
+		}
+	}
+	for _, prompt := range []string{
 		"please [workflow:quick] add a flag",
 		"Please, [pipeline:quick] add a flag.",
 		"add a --dry-run flag [workflow:quick]",
@@ -279,12 +311,8 @@ func TestAsked(t *testing.T) {
 		"Use [workflow:quick] to add a flag",
 		"run [workflow:quick] on the parser, please",
 		"can you [workflow:quick] add a flag?",
-		"[workflow:quick] why is the login slow? Find out and mend it.",
-		"The parser is slow.\n[workflow:quick] make it faster",
 		"I looked at it: [workflow:quick] mend the parser",
-		"Here is the log:\n```\npanic: x\n```\n[workflow:quick] mend it",
 		"請 [workflow:quick] 新增旗標",
-		"[workflow:quick] 修正登入",
 		"用 [workflow:quick] 修正登入",
 		"ok, [workflow:quick] do not touch the API, add a flag",
 		"Let's do it, [workflow:quick] add a flag",
@@ -302,17 +330,10 @@ func TestAsked(t *testing.T) {
 		"請用 [workflow:quick] 修好它",
 		"je veux utiliser [workflow:quick]",
 		"repariere den Parser mit [workflow:quick]",
-		"[workflow:quick]で実装して",
 		"Could we do the rename via [workflow:quick]?",
 		"nimm [workflow:quick] und repariere den Login",
 		"the tests are red. run [workflow:quick]",
 		"People can't sign in, fix that with [workflow:quick]",
-	} {
-		if name, asked := Asked(prompt); !asked || name != "quick" {
-			t.Errorf("%q: %q, %v", prompt, name, asked)
-		}
-	}
-	for _, prompt := range []string{
 		"what does [workflow:quick] do?",
 		"What is [workflow:quick]?",
 		"should I use [workflow:quick] for this?",
@@ -331,12 +352,7 @@ func TestAsked(t *testing.T) {
 		"look at this transcript\nuser: [workflow:quick] add a flag\nassistant: done",
 		"fix the bug where [workflow:quick] starts twice",
 		"the tag [workflow:quick] is broken",
-		"[workflow:quick] is broken, look into it",
 		"why does [workflow:quick] start a workflow",
-		"[workflow:quick]?",
-		"[workflow:quick] what does it do?",
-		"[workflow:quick] what does that tag mean?",
-		"[workflow:quick] 是什麼？",
 		"不要用 [workflow:quick]，直接改就好",
 		"別啟動 [workflow:quick]",
 		"compare [workflow:quick] and [workflow:standard] for me",
@@ -366,8 +382,6 @@ func TestAsked(t *testing.T) {
 		"fix the bug when I use [workflow:quick]",
 		"it failed after [workflow:quick]",
 		"when I start it, [workflow:quick] hangs",
-		"[workflow:quick] hangs at TEST",
-		"[workflow:quick] took an hour yesterday",
 		"was passiert mit [workflow:quick]",
 		"que se passe-t-il avec [workflow:quick]",
 		"qué pasa con [workflow:quick]",
@@ -376,18 +390,19 @@ func TestAsked(t *testing.T) {
 		"我昨天用 [workflow:quick] 結果失敗了",
 		"上次跑 [workflow:quick] 就卡住了",
 		"如果用 [workflow:quick] 會怎樣",
-		"[workflow:quick] 卡在 TEST",
-		"[workflow:quick]って何",
-		"[workflow:quick] で何が起きますか",
-		"[workflow:quick]が動かない",
 		"would [workflow:quick] help here",
-		"[workflow:quick] 跟 [workflow:full] 差在哪",
-		"[workflow:quick] とは",
 		"please don't, [workflow:quick]",
-		"no tag here",
+		"`[workflow:quick]` add a flag",
+		"- [workflow:quick] add a flag",
+		"~~~\n```\n[workflow:quick] mend it\n~~~",
+		"\t[workflow:quick] add a flag",
+		long + "[workflow:quick] mend it\n" + long,
 	} {
-		if name, asked := Asked(prompt); asked {
-			t.Errorf("%q starts %q", prompt, name)
+		if name, asked := Asked(prompt); asked || name != "quick" {
+			t.Errorf("%.80q: %q, %v", prompt, name, asked)
 		}
+	}
+	if name, asked := Asked("no tag here"); asked || name != "" {
+		t.Errorf("no tag: %q, %v", name, asked)
 	}
 }

@@ -51,9 +51,8 @@ function Stands({ d, stamp }) {
     ['state', [d.stands]],
     ['failing', s.failing.map(f => `${f.line} → ${f.said}`)],
     ['tree', [s.tree.changed.length > 0 && t(s.tree.known ? 'stands.unsaved' : 'stands.edited', s.tree.changed.join(', ')), ...s.tree.commits.map(c => [c.hash, c.subject, by(c) && `(${by(c)})`].filter(Boolean).join(' '))]],
-    ['standing', s.standing.map(r => r.ask ? t('stands.ask', r.text) : r.text)],
-    ['decisions', s.decisions],
-    ['plan', [...s.plan, ...(s.unsure || []).map(x => t('stands.unsure', x))]],
+    ['plan', s.plan],
+    ['words', [...s.words.map(w => w.text).filter(w => w !== s.request), s.more > 0 && t('stands.more', s.more)]],
   ].map(([name, lines]) => [name, lines.filter(Boolean)]).filter(([, lines]) => lines.length > 0)
   return html`<${Section} id="s-stands" title=${t('stands')} note=${t('standsNote')}>
     ${!d.hooked && html`<p class="quiet">${t('fileOnly')}</p>`}
