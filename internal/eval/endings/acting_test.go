@@ -9,34 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/eval/situation"
 	"github.com/seed-6d03985f/overtone/internal/hook"
-	"github.com/seed-6d03985f/overtone/internal/host"
+	words "github.com/seed-6d03985f/overtone/internal/message"
 )
-
-// opens reports whether a watcher would open a turn after a compaction, of a turn that has
-// worked. A step of the plan is open unless the agent is finished.
-func (e invention) opens() bool {
-	set := config.Defaults().Compact
-	task := situation.Tasks[e.lang]
-	second := host.InProgress
-	if e.who == "agent" && e.label == "finished" {
-		second = host.Completed
-	}
-	t := compact.Thread{}.Apply(host.TurnStarted{ID: "1"}, set).Apply(host.UserMessage{Text: task.First}, set).
-		Apply(host.PlanWritten{Steps: []host.Step{{Text: "one", Status: host.Completed}, {Text: "two", Status: second}}}, set).
-		Apply(host.ToolActivity{}, set)
-	if e.who == "agent" {
-		t = t.Apply(host.AgentMessage{Text: e.text}, set).Apply(host.TurnEnded{}, set)
-	} else {
-		t = t.Apply(host.AgentMessage{Text: task.Report}, set).Apply(host.TurnEnded{}, set).
-			Apply(host.TurnStarted{ID: "2"}, set).Apply(host.UserMessage{Text: e.text}, set).
-			Apply(host.ToolActivity{}, set).Apply(host.AgentMessage{Text: task.Report}, set).Apply(host.TurnEnded{}, set)
-	}
-	return t.OpenWork("") != ""
-}
 
 // pushes reports whether the Stop hook would keep the turn of a workflow going.
 func (e invention) pushes(t *testing.T) bool {
@@ -68,38 +44,24 @@ func (e invention) pushes(t *testing.T) bool {
 	return strings.Contains(call("stop", map[string]string{"last_assistant_message": said}), `"decision":"block"`)
 }
 
-// After no ending that leaves the next word to the user is a turn opened or pushed on,
-// and after nine of ten that say what comes next the work is carried on. A workflow goes
-// on past an agent that calls its own part finished.
-func TestActing(t *testing.T) {
+// Whatever the user says, in whichever language: no turn of a workflow is pushed on, the
+// hand-over quotes the words first, and its last line turns to them. What an agent says
+// changes nothing: a workflow whose stage was handed out goes on.
+func TestHarmless(t *testing.T) {
 	t.Parallel()
-	var against []string
-	open, opened, pushed := 0, 0, 0
 	for _, e := range invented(t) {
-		opens, pushes := e.opens(), e.pushes(t)
-		if e.who == "agent" && e.label == "working" {
-			open++
-			if opens {
-				opened++
-			} else {
-				t.Logf("not opened: %s", e.text)
-			}
-			if pushes {
-				pushed++
-			} else {
-				t.Logf("not pushed: %s", e.text)
+		told := e.told(t)
+		if e.who == "agent" {
+			if told.State == situation.Asks {
+				t.Errorf("read as a question: %s", e.text)
 			}
 			continue
 		}
-		if opens {
-			against = append(against, "opened: "+e.label+": "+e.text)
+		if e.pushes(t) {
+			t.Errorf("pushed: %s: %s", e.label, e.text)
 		}
-		if pushes && e.label != "finished" || pushes && e.who == "user" {
-			against = append(against, "pushed: "+e.label+": "+e.text)
+		if want := words.OneLine(e.text); len(told.Request) == 0 || told.Request[0] != want || told.State != situation.Goes {
+			t.Errorf("%s: told is %q, %s", want, told.Request, told.State)
 		}
-	}
-	t.Logf("%d endings, %d against the user; of %d open ones %d opened and %d pushed on", len(invented(t)), len(against), open, opened, pushed)
-	if len(against) > 0 || opened*10 < open*9 || pushed*10 < open*9 {
-		t.Errorf("against the user:\n%s", strings.Join(against, "\n"))
 	}
 }

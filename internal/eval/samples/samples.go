@@ -5,6 +5,7 @@ package samples
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -43,6 +44,32 @@ func Find(patterns ...string) (paths []string) {
 		paths = append(paths, more...)
 	}
 	return paths
+}
+
+// Session is a recorded session of somebody else's.
+type Session struct {
+	Path    string
+	Project string // owner/name
+	Host    string // claude, codex, opencode, gemini, copilot
+	ID, CWD string
+}
+
+// Corpus are the sessions of $OVERTONE_CORPUS, else of the folder corpus beside the
+// samples, as its index.json lists them; none where there is none.
+func Corpus() (list []Session) {
+	dir := os.Getenv("OVERTONE_CORPUS")
+	if dir == "" {
+		dir = filepath.Join(filepath.Dir(Folder()), "corpus")
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "index.json"))
+	var rows []struct{ File, Repo, Host, SID, CWD string }
+	if err != nil || json.Unmarshal(data, &rows) != nil {
+		return nil
+	}
+	for _, r := range rows {
+		list = append(list, Session{Path: filepath.Join(dir, filepath.FromSlash(r.File)), Project: r.Repo, Host: r.Host, ID: r.SID, CWD: r.CWD})
+	}
+	return list
 }
 
 // Name is a sample's, without the endings of its file.

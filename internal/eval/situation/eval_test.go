@@ -63,7 +63,7 @@ func (s *total) add(l *label, v *verdict) {
 func (s *total) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d places", s.places)
-	for _, m := range []string{latest, referent, state, failing, standing, alone, explained, committed, planned} {
+	for _, m := range []string{latest, referent, state, failing, standing, explained, committed, planned} {
 		if s.of[m] > 0 {
 			fmt.Fprintf(&b, "  %s %d/%d (%d %%)", m, s.hits[m], s.of[m], 100*s.hits[m]/s.of[m])
 		}
@@ -75,7 +75,7 @@ func (s *total) String() string {
 		fmt.Fprintf(&b, "  language with %s %d/%d", locale, s.speaks[locale], s.places)
 	}
 	fmt.Fprintf(&b, "  false claims %d", s.claimed)
-	for _, k := range []string{falseLabel, falseTree, falseCommit, falseFailure, falseStep, falseCompleted} {
+	for _, k := range []string{falseTree, falseCommit, falseFailure, falseStep, falseCompleted} {
 		fmt.Fprintf(&b, ", %s %d", k, s.claims[k])
 	}
 	return b.String()
@@ -107,7 +107,7 @@ func TestEvalSituation(t *testing.T) {
 	if os.Getenv("OVERTONE_EVAL") == "" {
 		t.Skip("set OVERTONE_EVAL=1")
 	}
-	sessions := recorded{dir: samples(t), tmp: t.TempDir()}
+	sessions := recorded{dir: folder(t), tmp: t.TempDir()}
 	show := os.Getenv("OVERTONE_EVAL_SHOW")
 	groups := []string{"all", "tuned", "unseen", "recorded compactions", "other places"}
 	sums := map[string]*total{}
@@ -159,7 +159,7 @@ func TestEvalIsTheProducts(t *testing.T) {
 	if os.Getenv("OVERTONE_EVAL") == "" {
 		t.Skip("set OVERTONE_EVAL=1")
 	}
-	sessions := recorded{dir: samples(t), tmp: t.TempDir()}
+	sessions := recorded{dir: folder(t), tmp: t.TempDir()}
 	seen := map[string]int{}
 	for _, l := range labels(t) {
 		s := sessions.session(t, &l)

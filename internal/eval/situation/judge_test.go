@@ -19,9 +19,7 @@ const (
 	state    = "state"
 	failing  = "failing"
 	standing = "standing"
-	// What there are no goals for. A nudge may stand beside what it answers instead of in
-	// the line of the request.
-	alone     = "latest in the request's line"
+	// What there are no goals for.
 	explained = "failing and why"
 	committed = "commits"
 	planned   = "open steps"
@@ -29,7 +27,6 @@ const (
 
 // False claims, by kind.
 const (
-	falseLabel     = "label"
 	falseTree      = "commit state"
 	falseCommit    = "replaced commit"
 	falseFailure   = "stale failure"
@@ -67,18 +64,15 @@ type judge struct {
 
 func (j judge) verdict() *verdict {
 	v := &verdict{hits: map[string]int{}, of: map[string]int{}}
-	if len(j.l.Latest) > 0 {
-		line := len(j.s.Request) <= 3 && j.quoted(j.s.Request, j.l.Latest)
-		if v.of[alone]++; line {
-			v.hits[alone]++
-		}
-		v.count(latest, line || len(j.l.Referent) > 0 && j.quoted(j.s.Answers[max(0, len(j.s.Answers)-1):], j.l.Latest),
+	if len(j.l.Latest) > 0 && j.l.Shape != "compact-text" { // what is typed with /compact is told as that
+		v.count(latest, len(j.s.Request) <= 3 && j.quoted(j.s.Request, j.l.Latest),
 			fmt.Sprintf("want %q, the request is %.80q", j.text(j.l.Latest[0]), j.s.Request))
 	}
 	if len(j.l.Referent) > 0 {
 		v.count(referent, j.quoted(j.s.Words, j.l.Referent), fmt.Sprintf("want %q", j.text(j.l.Referent[0])))
 	}
-	if j.l.State != "unknown" {
+	// Elsewhere the file does not tell whether the turn is over.
+	if j.l.State != "unknown" && j.l.Real {
 		v.count(state, j.state(), fmt.Sprintf("is %s, the hand-over %s %.80q", j.l.State, j.s.State, j.s.Question))
 	}
 	for _, f := range j.l.Failing {
@@ -88,7 +82,7 @@ func (j judge) verdict() *verdict {
 			fmt.Sprintf("want %q, told is %.100q", j.text(f.Said[0]), told))
 	}
 	for _, alternatives := range j.l.Standing {
-		v.count(standing, j.quoted(slices.Concat(j.s.Standing, j.s.Words), alternatives), fmt.Sprintf("want %q", j.text(alternatives[0])))
+		v.count(standing, j.quoted(j.s.Words, alternatives), fmt.Sprintf("want %q", j.text(alternatives[0])))
 	}
 	for _, c := range j.l.Commits {
 		v.count(committed, strings.Contains(j.summary, j.text(c)) || slices.ContainsFunc(j.s.Tree.Commits, func(hash string) bool { return sameHash(hash, j.text(c)) }), j.text(c))
@@ -101,14 +95,10 @@ func (j judge) verdict() *verdict {
 }
 
 func (j judge) state() bool {
-	switch j.l.State {
-	case "working":
+	if j.l.State == "working" {
 		return j.s.State == Goes
-	case "asked":
-		return j.s.State == Asks && j.quoted([]string{j.s.Question}, j.l.Question)
-	default:
-		return j.s.State == Waits || j.s.State == Asks
 	}
+	return j.s.State == Waits || j.s.State == Asks
 }
 
 // claims are what is said falsely. What is told of texts and files that the label does
@@ -116,11 +106,6 @@ func (j judge) state() bool {
 func (j judge) claims() []claim {
 	var out []claim
 	claims := func(kind, what string) { out = append(out, claim{kind, what}) }
-	for _, rule := range j.s.Standing {
-		if !j.overlaps(rule, slices.Concat(slices.Concat(j.l.Standing...), j.l.Fair)) {
-			claims(falseLabel, rule)
-		}
-	}
 	wrong := slices.DeleteFunc(slices.Clone(j.s.Tree.Uncommitted), func(file string) bool {
 		return !j.l.TreeClean && !slices.ContainsFunc(j.l.Clean, func(s span) bool { return sameFile(file, j.text(s)) })
 	})
@@ -182,16 +167,6 @@ func (j judge) quoted(in []string, want []span) bool {
 			next, _ := utf8.DecodeRuneInString(rest)
 			return ok && !unicode.IsLetter(next) && !unicode.IsDigit(next)
 		})
-	})
-}
-
-// overlaps reports whether a quote is about one of the texts, each of which may be
-// the longer one.
-func (j judge) overlaps(quote string, with []span) bool {
-	quote = strings.TrimSuffix(plain(quote), "…")
-	return slices.ContainsFunc(with, func(s span) bool {
-		text := plain(j.text(s))
-		return strings.Contains(quote, text) || strings.Contains(text, quote)
 	})
 }
 

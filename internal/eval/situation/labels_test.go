@@ -80,8 +80,8 @@ func labels(t *testing.T) []label {
 	return out
 }
 
-// samples is the folder of the recorded sessions.
-func samples(t *testing.T) string {
+// folder is where the recorded sessions are.
+func folder(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("OVERTONE_SAMPLES")
 	if dir == "" {
@@ -139,7 +139,7 @@ func TestHalves(t *testing.T) {
 // place is the beginning of a line.
 func TestSpans(t *testing.T) {
 	t.Parallel()
-	dir := samples(t)
+	dir := folder(t)
 	files := map[string][]byte{}
 	for _, l := range labels(t) {
 		if files[l.File] == nil {

@@ -44,17 +44,13 @@ const (
 // this: [Read] takes it out of a text.
 type Situation struct {
 	Lang message.Lang
-	// Request are the quotes of the line that presents what the user wants now.
+	// Request are the quotes of the first line of the user's words.
 	Request []string
-	// Answers are the user's words that are told together with what they answer.
-	Answers []string
-	// Words are all quotes in the section in which the request stands.
+	// Words are all quotes in the section of the user's words.
 	Words    []string
 	State    State
 	Question string
 	Failing  []Failure
-	// Standing is what is called a rule or a correction.
-	Standing []string
 	Tree     Tree
 	Plan     Plan
 }
@@ -75,30 +71,18 @@ var wording = struct {
 	directives        []directive
 	lines             []line
 }{
-	words: message.HandoverRequest, next: message.HandoverNext, done: message.HandoverDone,
+	words: message.HandoverWords, next: message.HandoverNext, done: message.HandoverDone,
 	header: message.HandoverHeader,
 	directives: []directive{
 		{message.HandoverGo, Goes},
-		{message.HandoverGoGuard, Goes},
 		{message.HandoverCalled, Goes},
-		{message.HandoverFinished, Waits},
-		{message.HandoverStop, Waits},
-		{message.HandoverHold, Waits},
+		{message.HandoverNextWord, Waits},
 		{message.HandoverAsk, Asks},
 	},
 	// The first that fits counts.
 	lines: []line{
-		{message.HandoverLatestTo, func(s *Situation, a []string) {
-			s.Request = append(s.Request, a[0])
-			s.Answers = append(s.Answers, a[0])
-		}},
-		{message.HandoverLatest, func(s *Situation, a []string) { s.Request = append(s.Request, a...) }},
-		{message.HandoverHeld, (*Situation).rule},
-		{message.HandoverGuarded, (*Situation).rule},
-		{message.HandoverAnswer, func(s *Situation, a []string) { s.Answers = append(s.Answers, a[1]) }},
 		{message.HandoverBroken, func(s *Situation, a []string) { s.Failing = append(s.Failing, Failure{a[0], a[1]}) }},
 		{message.HandoverUnsaved, (*Situation).uncommitted},
-		{message.HandoverUnsure, func(*Situation, []string) {}}, // it claims nothing
 		{message.HandoverOwnCommit, (*Situation).commit},
 		{message.HandoverCommitBy, (*Situation).commit},
 		{message.HandoverCommit, (*Situation).commit},
@@ -115,8 +99,6 @@ type line struct {
 	text message.Text
 	take func(*Situation, []string)
 }
-
-func (s *Situation) rule(a []string) { s.Standing = append(s.Standing, a[0]) }
 
 func (s *Situation) commit(a []string) { s.Tree.Commits = append(s.Tree.Commits, a[0]) }
 
@@ -152,8 +134,11 @@ func Read(text string) (Situation, error) {
 		}
 		switch {
 		case section == wording.words.In(s.Lang):
-			s.Words = append(s.Words, quotes(item)...)
+			if s.Words = append(s.Words, quotes(item)...); s.Request == nil {
+				s.Request = quotes(item)
+			}
 		case taken:
+		// An old plan claims nothing of what is left: its title says how old it is.
 		case section == wording.next.In(s.Lang):
 			s.Plan.Next = append(s.Plan.Next, quotes(item)...)
 		case section == wording.done.In(s.Lang):
@@ -170,7 +155,10 @@ func Read(text string) (Situation, error) {
 			return s, nil
 		}
 	}
-	return s, errors.New("the last line is none of the directives that the judge knows")
+	if strings.HasPrefix(last, "**") {
+		return s, errors.New("the last line is none of the directives that the judge knows")
+	}
+	return s, nil
 }
 
 // scan takes a line apart by the text that it was written with.

@@ -38,23 +38,21 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := Situation{
-			Lang:     lang,
-			Request:  []string{"Please round the totals of the cart. Never push to main."},
-			Words:    []string{"Please round the totals of the cart. Never push to main.", "Shall I change the rounding of the tax, too?"},
-			State:    Asks,
-			Question: "Shall I change the rounding of the tax, too?",
-			Failing:  []Failure{{"pytest shop", "E AssertionError: expected 12.30"}},
-			Standing: []string{"Never push to main."},
-			Tree:     Tree{Commits: []string{"1a2b3c4"}},
-			// The file that was written since may have finished the two steps before.
-			Plan: Plan{Next: []string{"Announce it"}, Done: []string{"Round the cart's totals"}},
+			Lang:    lang,
+			Request: []string{"Please round the totals of the cart. Never push to main."},
+			Words:   []string{"Please round the totals of the cart. Never push to main."},
+			State:   Goes,
+			Failing: []Failure{{"pytest shop", "1 failed, 3 passed"}},
+			Tree:    Tree{Commits: []string{"1a2b3c4"}},
+			// A file was edited since the plan was written, so its title claims nothing.
+			Plan: Plan{Done: []string{"Round the cart's totals"}},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", lang, diff)
 		}
 	}
-	if _, err := Read("<overtone-packet id=\"x\">\nno directive\n</overtone-packet>"); err == nil {
-		t.Error("a text without a directive is read")
+	if _, err := Read("<overtone-packet id=\"x\">\n**Do something.**\n</overtone-packet>"); err == nil {
+		t.Error("an unknown directive is read")
 	}
 }
 
@@ -69,7 +67,7 @@ func TestJudge(t *testing.T) {
 		return span{int64(len(data) - len(text) - 1), int64(len(text))}
 	}
 	l := label{
-		State: "asked", Latest: []span{at("round the totals")}, Referent: []span{at("the rounding of the tax")}, Question: []span{at("Shall I change")},
+		State: "asked", Real: true, Latest: []span{at("round the totals")}, Referent: []span{at("the rounding of the tax")}, Question: []span{at("Shall I change")},
 		Failing:  []failure{{at("pytest shop"), []span{at("expected 12.30")}}},
 		Repaired: []failure{{at("make lint"), []span{at("unused")}}},
 		Standing: [][]span{{at("Never push"), at("never push to main")}}, Fair: []span{at("no new files")},
@@ -78,8 +76,7 @@ func TestJudge(t *testing.T) {
 	}
 	told := Situation{
 		Request: []string{"Please round the totals"}, Words: []string{"the rounding of the tax", "“never push to main”"}, State: Asks, Question: "Shall I change it?",
-		Failing: []Failure{{"pytest shop", "E expected 12.30"}}, Standing: []string{"never push to main", "no new files"},
-		Tree: Tree{Commits: []string{"1a2b3c4"}, Uncommitted: []string{"shop/cart.py"}}, Plan: Plan{Next: []string{"Write the tests"}, Done: []string{"Round the cart's totals"}},
+		Failing: []Failure{{"pytest shop", "E expected 12.30"}}, Tree: Tree{Commits: []string{"1a2b3c4"}, Uncommitted: []string{"shop/cart.py"}}, Plan: Plan{Next: []string{"Write the tests"}, Done: []string{"Round the cart's totals"}},
 	}
 	if v := (judge{[]byte(data), &l, told, ""}).verdict(); len(v.misses)+len(v.claims) > 0 || v.of[standing] != 1 || v.of[state] != 1 {
 		t.Errorf("missed %q, false %v", v.misses, v.claims)
@@ -93,11 +90,9 @@ func TestJudge(t *testing.T) {
 		"many quotes":          {func(s *Situation) { s.Request = append(s.Request, "a", "b", "c") }, latest, ""},
 		"no referent":          {func(s *Situation) { s.Words = s.Words[1:] }, referent, ""},
 		"carries on":           {func(s *Situation) { s.State = Goes }, state, ""},
-		"another question":     {func(s *Situation) { s.Question = "Anything else?" }, state, ""},
 		"nothing red":          {func(s *Situation) { s.Failing = nil }, failing, ""},
 		"red without a reason": {func(s *Situation) { s.Failing[0].Said = "exit 1" }, explained, ""},
-		"no rule":              {func(s *Situation) { s.Words, s.Standing = s.Words[:1], s.Standing[1:] }, standing, ""},
-		"a rule of nobody":     {func(s *Situation) { s.Standing = append(s.Standing, "is it wrong?") }, "", falseLabel},
+		"no rule":              {func(s *Situation) { s.Words = s.Words[:1] }, standing, ""},
 		"a committed file":     {func(s *Situation) { s.Tree.Uncommitted = []string{"shop/order.py"} }, "", falseTree},
 		"a replaced commit":    {func(s *Situation) { s.Tree.Commits = append(s.Tree.Commits, "9f8e7d6") }, "", falseCommit},
 		"a repaired failure":   {func(s *Situation) { s.Failing = append(s.Failing, Failure{"make lint", "unused"}) }, "", falseFailure},

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/carry"
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -60,9 +59,7 @@ func continuing(list []*compaction) error {
 		latest := ""
 		c.pieces(c.from, c.to, func(p *transcript.Event) {
 			if p.Kind == transcript.UserSaid && p.How == transcript.Typed {
-				if said, _ := extract.Request(p.Text()); said != extract.NotSaid {
-					latest = strings.TrimSpace(extract.OwnText(p.Text()))
-				}
+				latest = strings.TrimSpace(p.Text())
 			}
 		})
 		if latest != "" {
