@@ -72,8 +72,8 @@ func Typed(text string) string {
 		return ""
 	}
 	text = unwrapped(text)
-	// Codex in an editor: what was typed stands behind what the editor tells.
-	if i := strings.LastIndex(text, ideRequest); i >= 0 && strings.HasPrefix(text, ideContext) {
+	// Codex in an editor or its app: what was typed stands behind what these tell.
+	if i := strings.LastIndex(text, ideRequest); i >= 0 && (strings.HasPrefix(text, ideContext) || strings.HasPrefix(text, appFiles)) {
 		text = strings.TrimSpace(text[i+len(ideRequest):])
 	}
 	return text
@@ -81,6 +81,7 @@ func Typed(text string) string {
 
 const (
 	ideContext = "# Context from my IDE setup:"
+	appFiles   = "# Files mentioned by the user:"
 	ideRequest = "\n## My request for Codex:"
 )
 

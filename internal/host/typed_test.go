@@ -93,6 +93,7 @@ func TestTypedOfTheHosts(t *testing.T) {
 		"<command-message>cut": "<command-message>cut",
 		// Codex in an editor.
 		"# Context from my IDE setup:\n\n## Active file: a.go\n\n## My request for Codex:\nfix it\n## now":            "fix it\n## now",
+		"# Files mentioned by the user:\n\n## a: /tmp/a.txt\n\n## My request for Codex:\nfix it":                      "fix it",
 		"# Context from my IDE setup:\n\nis what I read":                                                              "# Context from my IDE setup:\n\nis what I read",
 		"<environment_context>x</environment_context>\n# Context from my IDE setup:\n## My request for Codex: fix it": "fix it",
 	} {
