@@ -200,7 +200,7 @@ func handedEach(t *testing.T, w *World, ask func(part string) string) {
 			}
 		}
 		for _, old := range parts[:n] {
-			if strings.Contains(texts[0], old) {
+			if strings.Contains(texts[0], old+"Scan") { // the user's words go along, what was worked on does not
 				t.Errorf("request %d, after compaction %d: %q was handed over before:\n%s", r.Seq, n+1, old, texts[0])
 			}
 		}

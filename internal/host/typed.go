@@ -50,6 +50,10 @@ func InterruptedByUser(text string) bool {
 	return slices.Contains(ownLines[:2], text) || strings.HasPrefix(text, "<turn_aborted>") && strings.HasSuffix(text, "</turn_aborted>")
 }
 
+// NoAnswer reports the text that Claude Code writes in the agent's place where a turn has
+// none (seen on 1.0 to 2.1.325).
+func NoAnswer(text string) bool { return strings.TrimSpace(text) == "No response requested." }
+
 // Typed is what a person typed of a text that stands in the user's place, "" where all of
 // it is the host's own. Of Claude Code's slash commands those begin with their message that
 // are put to the model; one that the host runs itself says nothing without arguments.

@@ -239,7 +239,10 @@ func eventsFrom(ctx context.Context, path string, from, most int64, fn func(*Eve
 
 // said is what a text block of the record is.
 func (r *record) said(p *piece) EventKind {
+	raw, _ := content(p.raw)
 	switch {
+	case !r.user && r.has(Synthetic) && host.NoAnswer(unescape(raw)):
+		return HostSaid
 	case !r.user:
 		return AgentSaid
 	case r.has(Summary):
@@ -247,7 +250,6 @@ func (r *record) said(p *piece) EventKind {
 	case r.has(Meta):
 		return HostSaid
 	}
-	raw, _ := content(p.raw)
 	if goal := goalSet(raw); goal != nil {
 		p.how, p.raw = Aimed, goal
 		return UserSaid

@@ -178,7 +178,7 @@ func TestEventsOfClaude(t *testing.T) {
 			`{"type":"system","subtype":"stop_hook_summary","hookCount":1}`,
 			`{"type":"system","subtype":"away_summary","content":"x"}`,
 			`{"type":"assistant","isSidechain":true,"message":{"content":[{"type":"text","text":"Found."}],"stop_reason":"end_turn"}}`,
-		}, want: []string{"call Bash ls", "agent On its way.", "agent Done.", "ended", "agent No response requested.", "ended", "ended", "ended", "agent aside Found.", "ended aside"}},
+		}, want: []string{"call Bash ls", "agent On its way.", "agent Done.", "ended", "host No response requested.", "ended", "ended", "ended", "agent aside Found.", "ended aside"}},
 		"a tool of the model's server, and one that says nothing": {lines: []string{
 			`{"type":"assistant","message":{"content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"ports"}}]}}`,
 			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"true"}}]}}`,
