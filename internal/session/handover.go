@@ -77,7 +77,7 @@ type Mark struct {
 // that is older than our hooks or has none, the file is read from its beginning.
 //
 // The file lags behind, on 2.1.197 by a tenth of a second: prompts that hooks have heard
-// after its newest line are words of the user's as well. Where a person compacts and the
+// after its newest one are words of the user's as well. Where a person compacts and the
 // turn has not ended, its prompt was blocked or stopped, and may have been taken back.
 func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Attempt, heard compact.Words) (Past, error) {
 	p := Past{Record: handover.NewRecord(cwd)}
@@ -88,9 +88,11 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Attempt
 		start = k.From
 	}
 	from, fresh := k.From, false // fresh: nothing that follows was handed over
-	told := int64(0)             // when the newest line was written
+	told := int64(0)             // when the newest prompt was written down
 	err := transcript.EventsFrom(ctx, path, start, func(piece *transcript.Event) {
-		told = max(told, piece.Time)
+		if piece.Kind == transcript.UserSaid && piece.How != transcript.Answered && piece.How != transcript.Rejected {
+			told = max(told, piece.Time) // lines of the turn's end may stand before those of its prompt
+		}
 		if !known && piece.Kind == transcript.Summarised {
 			if from, ok := forkedFrom(s, piece.Text()); ok {
 				p.Record.Words = from
