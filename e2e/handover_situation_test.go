@@ -197,7 +197,7 @@ func testSituationRules(t *testing.T, v Version) {
 // Prompts that begin like something else than words: a file, a picture, a tag, data, a
 // variable, what a program said; and a request before and behind a long log. Each is followed
 // by a compaction at once, and the hand-over quotes it as what was said last.
-func TestTypedPrompts(t *testing.T) { t.Parallel(); testTypedPrompts(t, Newest(t)) }
+func TestTypedPrompts(t *testing.T) { t.Parallel(); onEach(t, testTypedPrompts) }
 
 func testTypedPrompts(t *testing.T, v Version) {
 	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {

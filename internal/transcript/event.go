@@ -306,7 +306,7 @@ type stream struct {
 	// message of its own, and the newest event of the main thread.
 	waiting, passed []queued
 	dequeued        bool // a message of the queue's follows
-	newest          struct{ off, end, at int64 }
+	newest          struct{ off, end int64 }
 }
 
 // end passes on what was held back.
@@ -315,7 +315,7 @@ func (s *stream) end() {
 	s.release()
 	s.settle(0)
 	for i := range s.waiting {
-		s.tell(&s.waiting[i], s.newest.at)
+		s.tell(&s.waiting[i])
 	}
 }
 
@@ -422,13 +422,15 @@ func (s *stream) emit() {
 		case Compacted:
 			s.settle(0)
 			for i := range s.waiting {
-				s.tell(&s.waiting[i], r.Time)
+				if q := &s.waiting[i]; r.Time == 0 || q.at <= r.Time { // old lines may be written once more
+					s.tell(q)
+				}
 			}
 		}
 		s.pass()
 	}
 	if !r.Side && len(r.parts) > 0 {
-		s.newest.off, s.newest.end, s.newest.at = r.Off, r.End, max(s.newest.at, r.Time)
+		s.newest.off, s.newest.end = r.Off, r.End
 	}
 }
 

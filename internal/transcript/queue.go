@@ -14,7 +14,7 @@ import (
 type queued struct {
 	text string // "" where there are no words to tell
 	told bool
-	at   int64 // when it was passed to the model
+	at   int64 // when it was typed, or passed to the model
 }
 
 // wordsOf decodes a JSON string.
@@ -37,7 +37,7 @@ func (s *stream) queue() {
 	switch notice := commandText(text); string(r.operation) {
 	case "enqueue":
 		if !notice {
-			s.waiting = append(s.waiting, queued{text: wordsOf(r.queued), told: len(text) == 0 || loneCommand(text)})
+			s.waiting = append(s.waiting, queued{text: wordsOf(r.queued), told: len(text) == 0 || loneCommand(text), at: r.Time})
 		}
 	case "remove": // the model reads it in mid-turn
 		i := s.next(wordsOf(r.queued))
@@ -92,7 +92,7 @@ func (s *stream) arrived(raw []byte) {
 func (s *stream) settle(before int64) {
 	for i := range s.passed {
 		if q := &s.passed[i]; before == 0 || q.at < before {
-			s.tell(q, q.at)
+			s.tell(q)
 		}
 	}
 	for len(s.passed) > maxPassed && s.passed[0].told {
@@ -105,7 +105,7 @@ const maxPassed = 64
 
 // tell passes words on that were not passed on yet. They stand where the newest event of
 // the conversation does: their own line is none of it.
-func (s *stream) tell(q *queued, at int64) {
+func (s *stream) tell(q *queued) {
 	if q.told || q.text == "" {
 		return
 	}
@@ -114,7 +114,7 @@ func (s *stream) tell(q *queued, at int64) {
 	if end == 0 {
 		off, end = s.r.Off, s.r.End
 	}
-	s.fn(&Event{Kind: UserSaid, How: Queued, Off: off, End: end, Time: at, Raw: appendString(nil, q.text)})
+	s.fn(&Event{Kind: UserSaid, How: Queued, Off: off, End: end, Time: q.at, Raw: appendString(nil, q.text)})
 }
 
 // again reports whether words that were typed meanwhile were passed on already; else

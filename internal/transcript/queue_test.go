@@ -3,6 +3,7 @@ package transcript_test
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +37,10 @@ func TestQueue(t *testing.T) {
 		"before a compaction": {
 			[]string{call, typed, remove, result, `{"type":"system","subtype":"compact_boundary","timestamp":"2026-01-01T00:00:03.002Z"}`},
 			[]string{"call Bash ls", "result a.go", "user queued commit each section", "compacted"},
+		},
+		"behind an old compaction that is written once more": {
+			[]string{typed, `{"type":"system","subtype":"compact_boundary","timestamp":"2026-01-01T00:00:01.500Z"}`, call},
+			[]string{"compacted", "call Bash ls", "user queued commit each section"},
 		},
 		"a notice that is named": {
 			[]string{call, done, typed, `{"type":"queue-operation","operation":"remove","timestamp":"2026-01-01T00:00:03.005Z","content":"<task-notification>x</task-notification>"}`, result, answer},
@@ -87,6 +92,22 @@ func TestQueue(t *testing.T) {
 		if d := cmp.Diff(c.want, told(t, transcript.Claude, transcript.Want{}, c.lines...)); d != "" {
 			t.Errorf("%s: -want +got\n%s", name, d)
 		}
+	}
+}
+
+// Words that still wait are of the time when they were typed: whoever compares it with
+// that of a hook must not take what came later for older.
+func TestWaitingSince(t *testing.T) {
+	t.Parallel()
+	lines := `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-01T00:00:02.000Z","content":"go on"}` + "\n" +
+		`{"type":"assistant","timestamp":"2026-01-01T00:00:05.000Z","message":{"content":[{"type":"text","text":"Done."}]}}`
+	at := ""
+	if _, err := transcript.Events(t.Context(), strings.NewReader(lines), 0, transcript.Claude, transcript.Want{}, func(e *transcript.Event) {
+		if e.Kind == transcript.UserSaid {
+			at = transcript.Time(e.Time).UTC().Format("05")
+		}
+	}); err != nil || at != "02" {
+		t.Errorf("the words are of second %q, %v", at, err)
 	}
 }
 
