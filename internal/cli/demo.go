@@ -67,15 +67,13 @@ func (a *app) demo(ctx context.Context, keep, full bool) (err error) {
 	a.Say(message.DemoEnd, len(report.Steps), len(report.Claims), took.Round(10*time.Millisecond))
 	if keep {
 		a.Say(message.DemoKept, dir)
-	} else {
-		a.Say(message.DemoGone)
 	}
 	// From a checkout it is called by its path, as it is not on PATH.
 	name := a.Called
 	if name == "" || filepath.IsAbs(name) {
 		name = a.Program
 	}
-	a.Say(message.DemoNext, name, strings.Repeat(" ", terminal.Columns(name)))
+	a.Say(message.DemoNext, name)
 	return nil
 }
 
@@ -92,19 +90,24 @@ func (a *app) demoCommand(ctx context.Context, home demo.Home, args ...string) (
 	return stdout.Bytes(), err
 }
 
-// demoPrinter shows the play to a person; with --json it keeps quiet. In short, a
-// step is a line, and what is answered to it one more.
+// demoPrinter shows the play to a person; with --json it keeps quiet. In short, only
+// what is claimed is shown, and no step.
 type demoPrinter struct {
 	*app
 	full bool
 }
 
-// demoWidth is what every terminal has.
-const demoWidth = 80
+func (p demoPrinter) width() int { return p.Width(p.Stdout) }
 
 func (p demoPrinter) Act(n int, title string) {
 	line := message.DemoAct.Format(p.Lang, n, title)
-	p.Line(fmt.Sprintf("\n━━ %s %s", line, strings.Repeat("━", max(0, demoWidth-4-terminal.Columns(line)))))
+	p.Line(fmt.Sprintf("\n━━ %s %s", line, strings.Repeat("━", max(0, p.width()-4-terminal.Columns(line)))))
+}
+
+func (p demoPrinter) Rows(rows [][]string) {
+	if !p.JSON {
+		p.Table(p.Stdout, rows)
+	}
 }
 
 // Line breaks a text into lines that are indented alike, those of a list below its mark.
@@ -119,53 +122,35 @@ func (p demoPrinter) Line(text string) {
 		if mark, _, _ := strings.Cut(words, " "); mark == "✔" || mark == "·" {
 			below += "  "
 		}
-		fmt.Fprintln(p.Stdout, indent+strings.Join(terminal.Wrap(words, demoWidth-len(below)), "\n"+below))
+		fmt.Fprintln(p.Stdout, indent+strings.Join(terminal.Wrap(words, p.width()-len(below)), "\n"+below))
 	}
 }
 
-// Step shows what came in, what went out and to whom, what changed. In short, a step to
-// which nothing is answered is left out, and what is handed over after a compaction is
-// shown a little further, as all of this is for its sake.
+// Step shows what came in, what went out and to whom, and what changed.
 func (p demoPrinter) Step(s demo.Step) {
-	if !p.full && s.Output == nil {
+	if !p.full {
 		return
 	}
 	line := fmt.Sprintf(" %2d ← %s  %s", s.N, demo.EventName(s.Event), s.Subject)
 	if s.Output == nil {
 		line += "   " + message.DemoSilent.In(p.Lang)
 	}
-	if p.full {
-		p.Line("\n" + line)
-	} else {
-		p.Line(terminal.Cut(line, demoWidth))
-	}
+	p.Line("\n" + line)
 	for _, part := range []struct {
 		to   message.Text
 		text string
-		show bool // in short, too
 	}{
-		{message.DemoDenied, s.Denied, true},
-		{message.DemoBlocked, s.Blocked, true},
-		{message.DemoAgent, s.Agent, false},
-		{message.DemoTool, s.Tool, false},
-		{message.DemoModel, s.Model, true},
-		{message.DemoPerson, s.Person, true},
+		{message.DemoDenied, s.Denied},
+		{message.DemoBlocked, s.Blocked},
+		{message.DemoAgent, s.Agent},
+		{message.DemoTool, s.Tool},
+		{message.DemoModel, s.Model},
+		{message.DemoPerson, s.Person},
 	} {
-		switch {
-		case part.text == "":
-		case p.full:
+		if part.text != "" {
 			p.Line("    " + part.to.In(p.Lang))
-			p.quote(part.text, 10)
-		case part.show && s.Event == "session-start":
-			p.Line("      " + part.to.In(p.Lang) + ":")
-			p.quote(part.text, 6)
-		case part.show:
-			first, _, _ := strings.Cut(part.text, "\n")
-			p.Line(terminal.Cut("      "+part.to.In(p.Lang)+": "+first, demoWidth))
+			p.quote(part.text)
 		}
-	}
-	if !p.full {
-		return
 	}
 	var labels []string
 	for _, typ := range s.Events {
@@ -182,12 +167,12 @@ func (p demoPrinter) Step(s demo.Step) {
 }
 
 // quote prints the beginning of a text, indented and wrapped.
-func (p demoPrinter) quote(text string, most int) {
-	const mark = "      │ "
+func (p demoPrinter) quote(text string) {
+	const mark, most = "      │ ", 10
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.TrimSpace(line) != "" {
-			lines = append(lines, terminal.Wrap(line, demoWidth-len("      | "))...)
+			lines = append(lines, terminal.Wrap(line, p.width()-len("      | "))...)
 		}
 	}
 	for _, line := range lines[:min(most, len(lines))] {

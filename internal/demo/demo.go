@@ -1,7 +1,7 @@
-// Package demo plays a whole workflow through the real hooks, in a home that is
-// thrown away: fail, rollback, barrier, suggestion, compaction, recovery, a
-// compression, and what all of it was good for. It checks what it says: a claim that does not hold
-// ends the play with an error.
+// Package demo plays three stories through the real hooks, in a home that is thrown
+// away: what a compaction takes and what comes back, a workflow with a review that
+// fails, and an old session made smaller. It checks what it says: a claim that does not
+// hold ends the play with an error.
 //
 // It prints nothing; what happens is told to an [Audience] as it happens, and
 // returned as a [Report].
@@ -52,8 +52,9 @@ type Home struct {
 type Audience interface {
 	Act(n int, title string)
 	Step(Step)
-	// Line is a remark between steps.
+	// Line is a remark between steps, Rows are a table.
 	Line(text string)
+	Rows(rows [][]string)
 }
 
 // Report is what happened.
@@ -98,11 +99,6 @@ type play struct {
 	transcript string
 	store      *store.Home
 	sess       *store.Session
-
-	// What the end sums up: bytes of a report that the main agent did not read, and how
-	// much smaller the clone is, in percent.
-	kept    int
-	smaller string
 
 	act    string
 	events int // on the timeline, as last seen

@@ -14,10 +14,12 @@ type listener struct {
 	acts  []string
 	steps []Step
 	lines []string
+	rows  [][]string
 }
 
 func (l *listener) Act(_ int, title string) { l.acts = append(l.acts, title) }
 func (l *listener) Step(s Step)             { l.steps = append(l.steps, s) }
+func (l *listener) Rows(rows [][]string)    { l.rows = rows }
 func (l *listener) Line(text string)        { l.lines = append(l.lines, text) }
 
 // The hooks' part of the story, told as it happens; the commands belong to
@@ -31,14 +33,16 @@ func TestPlay(t *testing.T) {
 		report, err := Play(context.Background(), Options{
 			Dir: t.TempDir(), Lang: lang, Now: time.Now, Version: "test", Audience: &heard,
 			Command: func(_ context.Context, _ Home, args ...string) ([]byte, error) {
-				asked = args
+				if asked = args; args[0] == "compact" {
+					return []byte(`{"summaryStates":["csv"],"summaryLacks":["rejected.csv"]}`), nil
+				}
 				return nil, broken
 			},
 		})
 		if !errors.Is(err, broken) || len(asked) == 0 || asked[0] != "compress" || asked[len(asked)-1] != "--json" {
 			t.Errorf("%s: %v after %q", lang, err, asked)
 		}
-		if len(heard.acts) != 9 || len(heard.steps) != len(report.Steps) || len(report.Claims) < 8 {
+		if len(heard.rows) != 2 || heard.rows[1][2] == "" || len(heard.acts) != 3 || len(heard.steps) != len(report.Steps) || len(report.Claims) < 8 {
 			t.Errorf("%s: %d acts, %d of %d steps told, %d claims", lang, len(heard.acts), len(heard.steps), len(report.Steps), len(report.Claims))
 		}
 		for i, s := range report.Steps {

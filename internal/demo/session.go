@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -12,12 +13,16 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-const oldSession = "0de30000-0000-4000-8000-000000000002"
+// The session that is compacted, and the one that is made smaller.
+const (
+	lostSession = "0de30000-0000-4000-8000-000000000001"
+	oldSession  = "0de30000-0000-4000-8000-000000000002"
+)
 
 // writeSession makes a Claude Code session: turns of a question, a tool call with
 // its result, and an answer. Of each call the tests' output is what takes the room.
 // It gives what was said, by uuid.
-func (d *play) writeSession() (path string, texts map[string]string) {
+func (d *play) writeSession(session string) (path string, texts map[string]string) {
 	var b bytes.Buffer
 	texts = map[string]string{}
 	var parent any
@@ -32,7 +37,7 @@ func (d *play) writeSession() (path string, texts map[string]string) {
 		}
 		msg["role"] = typ
 		line, err := json.Marshal(fields{
-			"parentUuid": parent, "isSidechain": false, "userType": "external", "cwd": d.project, "sessionId": oldSession,
+			"parentUuid": parent, "isSidechain": false, "userType": "external", "cwd": d.project, "sessionId": session,
 			"version": "2.1.197", "type": typ, "uuid": id, "timestamp": workflow.Stamp(at.Add(time.Duration(n) * time.Minute)), "message": msg,
 		})
 		d.failed(err)
@@ -50,7 +55,23 @@ func (d *play) writeSession() (path string, texts map[string]string) {
 		put("user", "", fields{"content": []fields{{"type": "tool_result", "tool_use_id": call, "content": output.String()}}})
 		put("assistant", tell, fields{"content": []fields{{"type": "text", "text": tell}}})
 	}
-	path = filepath.Join(filepath.Dir(d.transcript), oldSession+".jsonl")
+	path = filepath.Join(filepath.Dir(d.transcript), session+".jsonl")
 	d.failed(os.WriteFile(path, b.Bytes(), 0o600))
 	return path, texts
+}
+
+// writeSummary adds to a session's file what Claude Code writes when it has compacted it.
+func (d *play) writeSummary(path, summary string) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if d.failed(err) {
+		return
+	}
+	for _, line := range []fields{
+		{"type": "system", "subtype": "compact_boundary", "uuid": "0de30000-0000-4000-8002-000000000001", "compactMetadata": fields{"trigger": "auto", "preTokens": 167_000}},
+		{"type": "user", "isCompactSummary": true, "uuid": "0de30000-0000-4000-8002-000000000002", "parentUuid": "0de30000-0000-4000-8002-000000000001", "message": fields{"role": "user", "content": summary}},
+	} {
+		maps.Copy(line, fields{"isSidechain": false, "sessionId": lostSession, "cwd": d.project, "version": "2.1.197", "timestamp": workflow.Stamp(d.Now())})
+		d.failed(json.NewEncoder(f).Encode(line))
+	}
+	d.failed(f.Close())
 }

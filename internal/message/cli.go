@@ -192,6 +192,7 @@ var (
 	PacketNoNames      = Text{ZH: "這次壓縮之前沒有出現可以在摘要裡查找的名稱。", EN: "No name stands before this compaction that could be looked up in the summary."}
 	ColStates          = Text{ZH: "摘要寫了", EN: "THE SUMMARY STATES"}
 	PacketMore         = Text{ZH: "… 另有 %d 個", EN: "… and %d more"}
+	ColHanded          = Text{ZH: "交接補回", EN: "HANDED OVER"}
 	ColLacks           = Text{ZH: "摘要缺了", EN: "THE SUMMARY LACKS"}
 	NoWorkflowHere     = Text{ZH: "這個 session 沒有工作流", EN: "this session has no workflow"}
 	LastPacket         = Text{ZH: "最近的 packet：%s", EN: "last packet: %s"}

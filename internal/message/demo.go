@@ -14,10 +14,10 @@ var (
 	HelpKeep     = Text{ZH: "保留資料夾並印出路徑", EN: "keep the folder and print its path"}
 	HelpDemoFull = Text{ZH: "顯示全部：完整的回答、時間軸與進度", EN: "show all of it: whole answers, timeline, progress"}
 	DemoIntro    = Text{
-		ZH: "一個 agent 團隊在 API 加上速率限制；途中 context 被壓縮。每一步都是真正的 hook\n呼叫：← host 送來什麼，→ hook 回答誰什麼。沒有回答的只在 --full 顯示。",
-		EN: "Agents add a rate limit to an API, and in the middle of it the context is\ncompacted. Every step is a real hook call: ← what the host sent, → the answer;\nthose without an answer are shown by --full only.",
+		ZH: "三段故事，以真正的 hook（agent 的 host 每一步會執行的程式）演出，在一個用完就刪的資料夾裡。打勾的都檢查過；--full 顯示全部。",
+		EN: "Three stories, through the real hooks (programs that an agent's host runs at each step), in a folder that is removed again. A ✔ was checked; --full shows all.",
 	}
-	DemoAct      = Text{ZH: "第 %d 幕　%s", EN: "Act %d. %s"}
+	DemoAct      = Text{ZH: "%d. %s", EN: "%d. %s"}
 	DemoSilent   = Text{ZH: "→ （無輸出）", EN: "→ (silent)"}
 	DemoModel    = Text{ZH: "→ 主 agent 看到", EN: "→ the main agent reads"}
 	DemoPerson   = Text{ZH: "→ 使用者看到", EN: "→ the person reads"}
@@ -32,25 +32,17 @@ var (
 	DemoFailed   = Text{ZH: "第 %d 步之後不成立：%s", EN: "after step %d this does not hold: %s"}
 	DemoKept     = Text{ZH: "保留在 %[1]s；進去看看：HOME=%[1]s overtone sessions", EN: "kept in %[1]s; to look around: HOME=%[1]s overtone sessions"}
 	DemoEnd      = Text{ZH: "%d 次 hook 呼叫，%d 個宣稱成立，耗時 %s；沒有使用網路。", EN: "%d hook calls, %d claims checked, %s; no network was used."}
-	DemoGone     = Text{ZH: "拋棄式的 home 已刪除。", EN: "The throw-away home is gone."}
 	DemoNext     = Text{
-		ZH: "接著，看你自己的 session（只讀）：\n  %[1]s audit                 壓縮失去了什麼、花了多少\n  %[1]s init --dry-run        設定會怎麼改\n  %[1]s sessions              有哪些 session；SESSION 是其中一個的 id\n  %[1]s continue SESSION --dry-run\n  %[2]s                       一個較小的，接著做下去",
-		EN: "Next, with your own sessions, which are only read:\n  %[1]s audit                 what compactions lost and cost\n  %[1]s init --dry-run        how your settings would change\n  %[1]s sessions              which there are; SESSION is the id of one\n  %[1]s continue SESSION --dry-run\n  %[2]s                       a smaller one to go on with",
+		ZH: "接著，看你自己的 session（只讀）：\n  %[1]s audit             壓縮失去了什麼、花了多少\n  %[1]s init --dry-run    裝上 hook 會改哪些設定\n  %[1]s sessions          有哪些 session，怎麼接著做",
+		EN: "Next, with your own sessions, which are only read:\n  %[1]s audit             what compactions lost and cost\n  %[1]s init --dry-run    which settings the hooks would change\n  %[1]s sessions          which there are, and how to go on with one",
 	}
 )
 
 // Its acts.
 var (
-	DemoActStart    = Text{ZH: "一個標籤啟動工作流", EN: "A tag starts a workflow"}
-	DemoActDev      = Text{ZH: "開發：sub-agent 帶著 Node Context 出發", EN: "Development: the sub-agent gets its node context"}
-	DemoActBarrier  = Text{ZH: "審查與測試並行；審查不通過", EN: "Review and test in parallel; the review fails"}
-	DemoActBack     = Text{ZH: "退回開發，帶著反思與報告", EN: "Back to development, with the report and what was learned"}
-	DemoActSuggest  = Text{ZH: "再審一次：通過，而 transcript 已經太大", EN: "Once more: all pass, and the transcript has grown large"}
-	DemoActCompact  = Text{ZH: "Context 壓縮：狀態只送回一次", EN: "The context is compacted: the state comes back exactly once"}
-	DemoActGuard    = Text{ZH: "主 agent 想自己動手", EN: "The main agent tries to do the work itself"}
-	DemoActEnd      = Text{ZH: "回顧、文件、收尾", EN: "Retrospective, docs, the end"}
-	DemoActGain     = Text{ZH: "得到了什麼", EN: "What was gained"}
-	DemoActCompress = Text{ZH: "把一段舊 session 壓成可以 resume 的副本", EN: "An old session is compressed, on a clone that resumes"}
+	DemoActLost     = Text{ZH: "壓縮拿走了什麼，又還回了什麼", EN: "What a compaction takes, and what is put back"}
+	DemoActWorkflow = Text{ZH: "一個工作流：開發、審查、測試、回顧、文件", EN: "A workflow: develop, review, test, look back, document"}
+	DemoActCompress = Text{ZH: "一段舊 session 變小，照樣接得下去", EN: "An old session gets smaller and goes on"}
 )
 
 // What its actors say.
@@ -73,28 +65,28 @@ var (
 	DemoRetroDone  = Text{ZH: "沒有需要改善的地方。", EN: "Nothing to improve."}
 	DemoDocsDone   = Text{ZH: "README 已說明速率限制的設定。", EN: "The README explains the settings of the rate limit."}
 	DemoPhrase     = Text{ZH: "concurrent map writes", EN: "concurrent map writes"}
-	DemoTranscript = Text{ZH: "transcript 長到 %s", EN: "the transcript has grown to %s"}
+	DemoSummarised = Text{ZH: "host 的摘要：「%s」", EN: "The host's summary: “%s”"}
+	DemoSummary    = Text{
+		ZH: "使用者的每晚匯入會掉資料。原因是含換行的引號欄位；匯入器改用 encoding/csv 的 csv.Reader，並以 ReuseRecord 加速到 2.2 秒，符合限制。測試全部通過。有任何一列被拒絕時結束碼為 3。接著做剩下的工作。",
+		EN: "The user's nightly import lost rows. The cause were quoted fields with line breaks; the importer now uses csv.Reader of encoding/csv, and ReuseRecord makes it fast enough (2.2 s). All tests pass. The exit code is 3 when a row is refused. Go on with what is left of the work.",
+	}
 )
 
 // What it claims.
 var (
-	DemoClaimIsolated  = Text{ZH: "報告 %[1]d bytes 在 %[2]s；主 agent 只看到 %[3]d bytes，沒有報告的內容", EN: "the report's %[1]d bytes are in %[2]s; the main agent saw %[3]d bytes and none of its findings"}
-	DemoClaimVotes     = Text{ZH: "TEST 通過、REVIEW 不通過：兩票到齊才決定，退回 DEV", EN: "TEST passed and REVIEW failed: decided when both votes were in, and the work goes back to DEV"}
-	DemoClaimLearned   = Text{ZH: "DEV 的提示帶有報告、反思記憶與重試次數", EN: "DEV's prompt carries the report, the reflection memory and the retry count"}
-	DemoClaimSuggested = Text{ZH: "建議 /compact 一次，只給使用者", EN: "/compact was suggested once, to the person only"}
-	DemoClaimQuiet     = Text{ZH: "PreCompact 對 host 輸出 %d bytes（它的 stdout 會混進摘要的提示）", EN: "PreCompact printed %d bytes to the host (its stdout would end up in the summariser's prompt)"}
-	DemoClaimOnce      = Text{ZH: "%d 次機會，恢復文字送達 %d 次；收據：%s", EN: "%d occasions, the recovery text was delivered %d time; receipt: %s"}
-	DemoClaimGuarded   = Text{ZH: "主 agent 的 Edit 被拒絕，唯讀的 Bash 不受影響", EN: "the main agent's Edit was refused, a reading Bash was not"}
-	DemoClaimDone      = Text{ZH: "%d 個階段全部完成，拒絕 %d 次、失敗 %d 次", EN: "all %d stages are done, with %d rejection and %d failures on the way"}
-	DemoClaimSource    = Text{ZH: "原檔的 SHA-256 沒有改變（%s…）", EN: "the source's SHA-256 is what it was (%s…)"}
-	DemoClaimVerified  = Text{ZH: "副本通過檢查：父鏈、工具成對、%d 則訊息", EN: "the clone passes the verifier: parent chain, tool pairs, %d messages"}
-	DemoClaimSmaller   = Text{ZH: "壓縮的訊息約 %s → %s tokens（%s）；檔案 %s → %s（%s）", EN: "the compressed messages: about %s → %s tokens (%s); the file: %s → %s (%s)"}
+	DemoClaimLost      = Text{ZH: "用到的 %d 個名字裡，摘要缺了 %d 個；交接補回 %d 個", EN: "of %d names in use the summary lacks %d; the hand-over puts %d back"}
+	DemoClaimHanded    = Text{ZH: "%d 個字元，取自紀錄：你的原話、做到哪裡、這些名字", EN: "in %d characters from the record: your words, the state, the names"}
+	DemoClaimIsolated  = Text{ZH: "審查的報告 %[1]d bytes 留在檔案裡；主 agent 只看到 %[2]d bytes 的結論", EN: "the review's report (%[1]d bytes) stays in a file; the main agent reads %[2]d"}
+	DemoClaimVotes     = Text{ZH: "測試通過、審查不通過：兩者都回來才決定，工作退回開發", EN: "tests pass, the review fails: once both are in, development goes on"}
+	DemoClaimLearned   = Text{ZH: "開發者這次的提示帶有報告、先前學到的事與第幾次重試", EN: "with the report, what was learned, and which try it is"}
+	DemoClaimSuggested = Text{ZH: "紀錄長到 %s，一個階段完成時建議 /compact 一次，只給使用者", EN: "the record is %s long: /compact is suggested once, when a stage is done"}
+	DemoClaimOnce      = Text{ZH: "之後有 %d 次機會，工作做到哪裡只說 %d 次（收據 %s）", EN: "after it, in %d hooks, the state is told %d time (receipt %s)"}
+	DemoClaimGuarded   = Text{ZH: "主 agent 想自己改檔案：拒絕；只是讀：可以", EN: "the main agent tries to edit a file itself: refused; it may read"}
+	DemoClaimDone      = Text{ZH: "%d 個階段全部完成，退回 %d 次、失敗 %d 次", EN: "all %d stages are done, with %d rejection and %d failures on the way"}
+	DemoClaimVerified  = Text{ZH: "副本完整（%d 則訊息）；原檔一個 byte 都沒有變", EN: "the copy is whole (%d messages); the original has not changed by a byte"}
+	DemoClaimSmaller   = Text{ZH: "壓縮的訊息約 %s → %s tokens（%s）；檔案 %s → %s（%s）", EN: "about %s → %s tokens (%s) of messages; the file: %s → %s (%s)"}
 	DemoClaimRecall    = Text{ZH: "overtone recall 一字不差地取回全部 %d 則原文", EN: "overtone recall gives back all %d originals, word for word"}
-	DemoGain           = Text{
-		ZH: "· 主 agent 的 context 少了一份 %[1]d bytes 的報告\n  · 不通過的審查自動退回，帶著理由；第二次就通過\n  · 壓縮的建議等到工作告一段落，而不是想到一半\n  · 壓縮之後 agent 知道自己做到哪裡：恰好說一次，有收據\n  · 一段舊 session 小了 %[2]s，照樣接得下去，一個字都沒有丟",
-		EN: "· a report of %[1]d bytes stayed out of the main agent's context\n  · a review that failed sent the work back with its reasons; then it passed\n  · a compaction was suggested when a step was done, not in mid-thought\n  · after it the agent knew where it stood: told exactly once, with a receipt\n  · an old session is %[2]s smaller and goes on, and no word of it is lost",
-	}
-	DemoResume = Text{ZH: "接續：%s", EN: "resume: %s"}
+	DemoResume         = Text{ZH: "接續：%s", EN: "resume: %s"}
 )
 
 // DemoTurn is a turn of the session that the demo compresses: what is asked, the
