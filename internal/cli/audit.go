@@ -19,7 +19,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/dashboard"
-	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -131,30 +130,17 @@ func (a *app) auditTune(ctx context.Context, o audit.Options, write bool) error 
 	if err := a.unread(r); err != nil || !write || trials[i].Now {
 		return err
 	}
-	f, err := host.Open(a.store().ConfigFile())
-	if err != nil {
-		return err
-	}
 	was, chosen := trials[0], trials[i]
+	var keys [][2]string
 	for _, k := range []struct {
 		tier     string
 		old, now float64
 	}{{"asap", was.Asap, chosen.Asap}, {"ready", was.Ready, chosen.Ready}, {"early", was.Early, chosen.Early}} {
-		if k.old == k.now {
-			continue
+		if k.old != k.now {
+			keys = append(keys, [2]string{"compact.trigger." + k.tier + "_percent_remaining_lt", strconv.FormatFloat(k.now, 'f', -1, 64)})
 		}
-		key := "compact.trigger." + k.tier + "_percent_remaining_lt"
-		value := strconv.FormatFloat(k.now, 'f', -1, 64)
-		if f.After, err = config.Set(f.After, key, value); err != nil {
-			return message.WithHint(message.Fail(message.ConfigNotSet, f.Path, key, value), message.HintEditConfig, a.short(f.Path), key, value)
-		}
-		fmt.Fprintf(a.Stderr, "%s: %g → %g\n", key, k.old, k.now)
 	}
-	if err := f.Write(); err != nil {
-		return message.WithHint(err, message.HintChangedFile)
-	}
-	a.Note(message.TuneWrote, a.short(f.Path))
-	return nil
+	return a.setConfig(keys)
 }
 
 // auditOptions are those of an audit of everything under the settings in force.

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
@@ -40,7 +43,80 @@ func (a *app) configCmd() *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&all, "all", false, message.HelpConfigAll.In(a.Lang))
 	cmd.Flags().BoolVar(&changed, "changed", false, message.HelpConfigChanged.In(a.Lang))
+	cmd.AddCommand(
+		a.command("get KEY", message.HelpConfigGet, message.HelpConfigGetLong, cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+			s, err := a.setting(args[0])
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintObject("key", s.Key, "value", s.Value, "default", s.Default, "origin", s.Origin, "from", s.From, "help", s.Help)
+			}
+			fmt.Fprintln(a.Stdout, s.Value)
+			return nil
+		}),
+		a.command("set KEY VALUE", message.HelpConfigSet, message.HelpConfigSetLong, cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error {
+			if err := a.setConfig([][2]string{{args[0], args[1]}}); err != nil {
+				return err
+			}
+			s, err := a.setting(args[0])
+			if err == nil && s.Origin == "environment" {
+				a.Note(message.ConfigOverruled, s.From, s.Value)
+			}
+			return err
+		}),
+	)
 	return cmd
+}
+
+// setting is the one of a key. A key that is none is a misuse that names the nearest.
+func (a *app) setting(key string) (setting, error) {
+	list, _ := a.settings()
+	i := slices.IndexFunc(list, func(s setting) bool { return s.Key == key })
+	if i < 0 {
+		return setting{}, a.misset(key, "null")
+	}
+	return list[i], nil
+}
+
+// misset tells why a key, or a value of it, cannot be.
+func (a *app) misset(key, value string) error {
+	for _, p := range config.Check(key, value) {
+		return message.Misuse{Err: errors.New(p.In(string(a.Lang)))}
+	}
+	path := a.store().ConfigFile()
+	return message.WithHint(message.Fail(message.ConfigNotSet, path, key, value), message.HintEditConfig, a.short(path), key, value)
+}
+
+// setConfig writes settings into the user's file, all of them or none, and tells what each
+// was before.
+func (a *app) setConfig(list [][2]string) error {
+	f, err := host.Open(a.store().ConfigFile())
+	if err != nil {
+		return err
+	}
+	var told []string
+	for _, kv := range list {
+		if len(config.Check(kv[0], kv[1])) > 0 {
+			return a.misset(kv[0], kv[1])
+		}
+		was, err := a.setting(kv[0])
+		if err != nil {
+			return err
+		}
+		if f.After, err = config.Set(f.After, kv[0], kv[1]); err != nil {
+			return a.misset(kv[0], kv[1])
+		}
+		told = append(told, fmt.Sprintf("%s: %s → %s", kv[0], was.Value, kv[1]))
+	}
+	if err := f.Write(); err != nil {
+		return message.WithHint(err, message.HintChangedFile)
+	}
+	for _, line := range told {
+		fmt.Fprintln(a.Stderr, line)
+	}
+	a.Note(message.ConfigWrote, a.short(f.Path))
+	return nil
 }
 
 // settings are all of them, in the order of the file.

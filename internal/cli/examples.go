@@ -12,6 +12,8 @@ func addExamples(root *cobra.Command) {
 	for path, lines := range map[string][]string{
 		"audit":            {"overtone audit --since 30d", "overtone audit --project shop --html audit.html", "overtone audit --policy other.yaml"},
 		"config":           {"overtone config --changed"},
+		"config get":       {"overtone config get compact.mode"},
+		"config set":       {"overtone config set compact.mode auto", "overtone config set language en"},
 		"version":          {"overtone version"},
 		"completion":       {"source <(overtone completion bash)", `overtone completion zsh > "${fpath[1]}/_overtone"`, "overtone completion fish > ~/.config/fish/completions/overtone.fish"},
 		"init":             {"overtone init --dry-run", "overtone init --host codex", "overtone init --mode auto --yes"},

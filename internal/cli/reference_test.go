@@ -123,7 +123,7 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 	demo := run("", "demo", "--keep")
 	check("demo", demo)
 	home = demo.Get("home").String()
-	sessions, err := filepath.Glob(filepath.Join(home, ".claude", "projects", "*", "0de*.jsonl"))
+	sessions, err := filepath.Glob(filepath.Join(home, ".claude", "projects", "*", "0de*2.jsonl"))
 	if err != nil || len(sessions) != 1 {
 		t.Fatal(sessions, err)
 	}

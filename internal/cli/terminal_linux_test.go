@@ -107,6 +107,8 @@ func TestEveryCommandOnATerminal(t *testing.T) {
 		{"compact packet", "--session " + old},
 		{"completion", "bash"},
 		{"config", ""},
+		{"config get", "compact.mode"},
+		{"config set", "compact.mode suggest"},
 		{"demo", ""},
 		{"doctor", ""},
 		{"help", "audit"},

@@ -63,6 +63,21 @@ func Set(src []byte, key, value string) ([]byte, error) {
 	return verified(strings.Join(lines, ""), before, problems, key, value)
 }
 
+// Check tells what is wrong with a key or with a value of it, as a file with that alone
+// would be told; nothing where both are right.
+func Check(key, value string) []Problem {
+	text, pad := "", ""
+	for part := range strings.SplitSeq(key, ".") {
+		text, pad = text+"\n"+pad+part+":", pad+"  "
+	}
+	c := Defaults()
+	problems := DecodeYAML([]byte(strings.TrimPrefix(text, "\n")+" "+value+"\n"), "", 1, &c)
+	for i := range problems {
+		problems[i].Line = 0
+	}
+	return problems
+}
+
 // sectionLines finds the lines of a section whose own line is indented by outer, behind
 // that line, and their indentation. from is 0 where there is none.
 func sectionLines(lines []string, name, outer string) (from, to int, pad string) {

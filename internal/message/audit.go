@@ -80,7 +80,6 @@ var (
 	TuneNow         = Text{ZH: "目前", EN: "in force"}
 	TuneKeep        = Text{ZH: "目前的設定最好：沒有其他設定以不更多的打斷做到更少的壓縮。", EN: "Keep the setting in force: no other makes fewer compactions without interrupting more often."}
 	TuneAdvice      = Text{ZH: "建議 %s：壓縮 %d 次而不是 %d 次，打斷 %d 次（目前 %d 次）。--write 寫入設定。", EN: "Advised: %s. Compactions: %d instead of %d; of these interrupt: %d (in force: %d). --write puts it into the settings."}
-	TuneWrote       = Text{ZH: "已寫入 %s", EN: "written to %s"}
 	HelpAuditTune   = Text{ZH: "以你自己的 session 比較各種門檻，建議一組", EN: "play a grid of tiers over your own sessions, and name one"}
 	HelpAuditWrite  = Text{ZH: "把 --tune 的建議寫入設定", EN: "put what --tune advises into the settings, after showing the difference"}
 	AuditMean       = Text{ZH: "平均 context", EN: "mean context"}

@@ -45,6 +45,15 @@ var (
 		ZH: "每個設定的值與來源：預設值、設定檔、auto-compact.md 或環境變數；也列出設定中的問題。",
 		EN: "Each setting with its value and origin: the default, the settings file, auto-compact.md or a variable; what is wrong in them is said, too.",
 	}
+	HelpConfigGet     = Text{ZH: "印出一個設定的值", EN: "print the value of a setting"}
+	HelpConfigGetLong = Text{ZH: "只印出目前生效的值；來源與說明用 --json。", EN: "Only the value in force is printed; --json tells where it comes from and what it is for."}
+	HelpConfigSet     = Text{ZH: "把一個設定寫進設定檔", EN: "write a setting into the settings file"}
+	HelpConfigSetLong = Text{
+		ZH: "只改動設定檔裡的一行，註解都會保留；值不對時什麼都不寫。",
+		EN: "One line of the file changes, and its comments stay. Where the value is not one of the key's, nothing is written.",
+	}
+	ConfigWrote         = Text{ZH: "已寫入 %s", EN: "written to %s"}
+	ConfigOverruled     = Text{ZH: "環境變數 %s 優先：目前生效的是 %s", EN: "the variable %s wins: what holds now is %s"}
 	HelpConfigAll       = Text{ZH: "也列出不需要調整的設定", EN: "also those that nobody has to turn"}
 	HelpConfigChanged   = Text{ZH: "只列出非預設的設定", EN: "only what is not the default"}
 	ColKey              = Text{ZH: "設定", EN: "KEY"}
