@@ -85,6 +85,13 @@ func execute(ctx context.Context, root *cobra.Command) (err error) {
 
 func (a *app) root() *cobra.Command {
 	root := a.newRoot("overtone", message.HelpRoot, message.HelpRootLong)
+	help := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if a.onTerminal() {
+			return a.here(cmd.Context())
+		}
+		return help(cmd, args)
+	}
 	for _, c := range []*cobra.Command{
 		a.auditCmd(),
 		a.demoCmd(),

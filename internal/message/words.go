@@ -40,8 +40,16 @@ var (
 	VersionCommit   = Text{ZH: "commit", EN: "commit"}
 	VersionClean    = Text{ZH: "（未修改）", EN: "(unmodified)"}
 	VersionModified = Text{ZH: "（有修改）", EN: "(modified)"}
-	HelpConfig      = Text{ZH: "目前生效的設定，以及各自的來源", EN: "the settings in force and where each comes from"}
-	HelpConfigLong  = Text{
+	HereNone        = Text{
+		ZH: "這裡還沒有任何 agent 的 session。\n  %[1]s demo      看看它做什麼（不碰你的 home）\n  %[1]s init      裝上 hook\n  %[1]s --help    所有指令",
+		EN: "There is no session of any agent here yet.\n  %[1]s demo      see what it does, without touching your home\n  %[1]s init      install the hooks\n  %[1]s --help    all commands",
+	}
+	HereNext = Text{
+		ZH: "  %[1]s audit               壓縮失去了什麼、花了多少\n  %[1]s continue SESSION    接著做下去，在同一個或另一個 agent\n  %[1]s doctor              裝好了什麼，缺了什麼\n  %[1]s --help              所有指令",
+		EN: "  %[1]s audit               what compactions lost and cost\n  %[1]s continue SESSION    go on with one, in its agent or in another\n  %[1]s doctor              what is installed, and what is missing\n  %[1]s --help              all commands",
+	}
+	HelpConfig     = Text{ZH: "目前生效的設定，以及各自的來源", EN: "the settings in force and where each comes from"}
+	HelpConfigLong = Text{
 		ZH: "每個設定的值與來源：預設值、設定檔、auto-compact.md 或環境變數；也列出設定中的問題。",
 		EN: "Each setting with its value and origin: the default, the settings file, auto-compact.md or a variable; what is wrong in them is said, too.",
 	}
