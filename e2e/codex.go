@@ -41,9 +41,9 @@ const codexWait = 3 * time.Minute
 
 // NewCodexWorld starts an app-server whose model is script. config is added to
 // its config.toml. It waits for a free slot.
-func NewCodexWorld(t *testing.T, script codexmock.Script, config string) *CodexWorld {
+func NewCodexWorld(t *testing.T, script codexmock.Script, config string, on ...Version) *CodexWorld {
 	t.Helper()
-	w := newCodexWorld(t, script, config)
+	w := newCodexWorld(t, script, config, on...)
 	w.serve()
 	return w
 }
@@ -55,9 +55,9 @@ func (w *CodexWorld) serve(options ...string) {
 }
 
 // newCodexWorld is the world without its app-server.
-func newCodexWorld(t *testing.T, script codexmock.Script, config string) *CodexWorld {
+func newCodexWorld(t *testing.T, script codexmock.Script, config string, on ...Version) *CodexWorld {
 	t.Helper()
-	codex := codexBinary(t)
+	codex := codexBinary(t, on...)
 	slots <- struct{}{}
 	t.Cleanup(func() { <-slots })
 
@@ -111,9 +111,9 @@ trust_level = "trusted"
 
 // codexBinary is the program behind npm's launcher: a process that is killed
 // must be the app-server itself, not a parent that leaves it behind.
-func codexBinary(t testing.TB) string {
+func codexBinary(t testing.TB, on ...Version) string {
 	t.Helper()
-	modules := filepath.Dir(filepath.Dir(Codex(t)))
+	modules := filepath.Dir(filepath.Dir(Codex(t, on...)))
 	found, _ := filepath.Glob(filepath.Join(modules, "@openai", "codex-*", "vendor", "*", "bin", "codex"))
 	if len(found) != 1 {
 		t.Fatalf("native Codex binaries under %s: %v, want one", modules, found)

@@ -379,9 +379,10 @@ func TestCodexForeignCompaction(t *testing.T) {
 }
 
 // TestCodexSuggest: without auto the watcher says so and does nothing.
-func TestCodexSuggest(t *testing.T) {
-	t.Parallel()
-	w := NewCodexWorld(t, mind{}.script, Unattended)
+func TestCodexSuggest(t *testing.T) { t.Parallel(); onCodexes(t, testCodexSuggest) }
+
+func testCodexSuggest(t *testing.T, v Version) {
+	w := NewCodexWorld(t, mind{}.script, Unattended, v)
 	w.Ready()
 	p := w.Watch("--mode", "suggest")
 	u := w.User()

@@ -25,9 +25,9 @@ type hookedCodex struct {
 	runs []HookRun
 }
 
-func newHookedCodex(t *testing.T, script codexmock.Script, config, mode string) *hookedCodex {
+func newHookedCodex(t *testing.T, script codexmock.Script, config, mode string, on ...Version) *hookedCodex {
 	t.Helper()
-	w := &hookedCodex{CodexWorld: newCodexWorld(t, script, Unattended+config)}
+	w := &hookedCodex{CodexWorld: newCodexWorld(t, script, Unattended+config, on...)}
 	bin, err := buildOvertone()
 	if err != nil {
 		t.Fatal(err)
@@ -155,8 +155,9 @@ func packetIDs(r codexmock.Request) []string {
 }
 
 // The hooks see a commit that says nothing and a step of the plan.
-func TestCodexHooksSignals(t *testing.T) {
-	t.Parallel()
+func TestCodexHooksSignals(t *testing.T) { t.Parallel(); onCodexes(t, testCodexHooksSignals) }
+
+func testCodexHooksSignals(t *testing.T, v Version) {
 	plan := func(first, second string) codexmock.Call {
 		return codexmock.Call{Name: "update_plan", Args: map[string]any{"plan": []any{
 			map[string]any{"step": "write a", "status": first}, map[string]any{"step": "write b", "status": second},
@@ -180,7 +181,7 @@ func TestCodexHooksSignals(t *testing.T) {
 			reply.Message = "Noted."
 		}
 		return reply
-	}, "[tools.update_plan]\nenabled = true\n", "suggest")
+	}, "[tools.update_plan]\nenabled = true\n", "suggest", v)
 	for _, tt := range []struct{ say, want string }{
 		{"none", `[]`}, {"loud", `["commit"]`}, {"quiet", `["commit"]`}, {"plan", `["plan_checkpoint","plan_update"]`},
 	} {
@@ -199,7 +200,11 @@ func TestCodexHooksSignals(t *testing.T) {
 // and stays one.
 func TestCodexHooksManualCompaction(t *testing.T) {
 	t.Parallel()
-	w := newHookedCodex(t, mind{}.script, "", "suggest")
+	onCodexes(t, testCodexHooksManualCompaction)
+}
+
+func testCodexHooksManualCompaction(t *testing.T, v Version) {
+	w := newHookedCodex(t, mind{}.script, "", "suggest", v)
 	u := w.User()
 	u.AwaitTurn(u.Say("[work] slice"))
 	u.compact()

@@ -72,7 +72,7 @@ func recovered(t *testing.T, w *World, n int) {
 
 // The user compacts while a background agent works; the next request has the
 // state, the outbox still delivers, and the workflow ends as it should.
-func TestCompactManual(t *testing.T) { t.Parallel(); onEach(t, testCompactManual) }
+func TestCompactManual(t *testing.T) { t.Parallel(); onAll(t, testCompactManual) }
 
 func testCompactManual(t *testing.T, v Version) {
 	release := make(chan struct{})
@@ -101,7 +101,7 @@ func testCompactManual(t *testing.T, v Version) {
 }
 
 // The host compacts by itself in mid-turn, between two stages.
-func TestCompactAuto(t *testing.T) { t.Parallel(); onEach(t, testCompactAuto) }
+func TestCompactAuto(t *testing.T) { t.Parallel(); onAll(t, testCompactAuto) }
 
 func testCompactAuto(t *testing.T, v Version) {
 	compacted := false

@@ -5,7 +5,8 @@
 // The first run installs the agents from the npm registry into .e2e/ at the root
 // of the repository (OVERTONE_E2E_DIR names another folder), each version in a
 // folder of its own; later runs find them there and need no network. Which
-// versions of Claude Code are run is said in one place, host.Host's Verified;
+// versions are run is said in one place, host.Host's Verified: most tests of Claude Code run
+// on the newest and the oldest, those of Codex on the newest, and a few on all of them;
 // OVERTONE_E2E_CLAUDE names another one instead. Everything else is loopback: the agent's
 // model is package mockapi, whose handler plays the model and which keeps every
 // request body. Tests assert on those bodies, on the hooks' recorded stdin, and

@@ -60,7 +60,7 @@ func says(t *testing.T, text string, want, never []string) {
 // A user refuses a Write and says why, answers a question of the agent's tool, has a
 // commit undone, compacts with words of his own, and types while the agent works: each
 // stands in the hand-over that follows, and nothing that did not come to pass does.
-func TestSituation(t *testing.T) { t.Parallel(); onEach(t, testSituation) }
+func TestSituation(t *testing.T) { t.Parallel(); onAll(t, testSituation) }
 
 func testSituation(t *testing.T, v Version) {
 	running := make(chan struct{})
@@ -274,8 +274,9 @@ func codexLooks(r codexmock.Request) codexmock.Reply {
 // and not of a commit that was undone. In a thread of its own the user refuses a patch,
 // answers a question of the agent's tool, and types while the agent works. Words with a
 // refusal, and words behind /compact, are nothing that Codex knows.
-func TestCodexSituation(t *testing.T) {
-	t.Parallel()
+func TestCodexSituation(t *testing.T) { t.Parallel(); onCodexes(t, testCodexSituation) }
+
+func testCodexSituation(t *testing.T, v Version) {
 	working, typed := make(chan struct{}), make(chan struct{})
 	w := newHookedCodex(t, func(r codexmock.Request) codexmock.Reply {
 		text, step := r.LastUser()
@@ -294,7 +295,7 @@ func TestCodexSituation(t *testing.T) {
 		}
 		close(working)
 		return codexmock.Reply{Message: "I look at the rates.", Wait: typed, Tokens: 9000}
-	}, "", "suggest")
+	}, "", "suggest", v)
 	w.tap.Answer = func(method string) any {
 		switch method {
 		case "item/fileChange/requestApproval":

@@ -39,7 +39,7 @@ func names(calls []Call) []string {
 	return out
 }
 
-func TestHostFiresEveryEvent(t *testing.T) { t.Parallel(); onEach(t, testHostFiresEveryEvent) }
+func TestHostFiresEveryEvent(t *testing.T) { t.Parallel(); onAll(t, testHostFiresEveryEvent) }
 
 func testHostFiresEveryEvent(t *testing.T, v Version) {
 	p := &Play{

@@ -26,7 +26,7 @@ type Version string
 // claudes are the versions of Claude Code that the tests run, the newest first.
 var claudes = sync.OnceValues(func() ([]Version, error) { return underTest(host.ClaudeCode) })
 
-// codexes are those of Codex, of which the tests run the newest.
+// codexes are those of Codex.
 var codexes = sync.OnceValues(func() ([]Version, error) { return underTest(host.Codex) })
 
 // packages are the hosts' names in the registry.
@@ -38,11 +38,27 @@ var packages = map[host.Name]string{
 	host.Gemini:     "@google/gemini-cli",
 }
 
+// short is the name of a host in folders and in the environment.
+func short(h host.Name) string {
+	name, _, _ := strings.Cut(string(h), "-")
+	return name
+}
+
 // asked is the version of a host that the environment asks for: OVERTONE_E2E_CLAUDE,
 // OVERTONE_E2E_CODEX, OVERTONE_E2E_COPILOT.
-func asked(h host.Name) string {
-	name, _, _ := strings.Cut(string(h), "-")
-	return os.Getenv("OVERTONE_E2E_" + strings.ToUpper(name))
+func asked(h host.Name) string { return os.Getenv("OVERTONE_E2E_" + strings.ToUpper(short(h))) }
+
+// notRun are the versions that doctor calls verified and that no test has started.
+func notRun() (list []string) {
+	for _, h := range host.All() {
+		for _, v := range h.Verified {
+			dir := short(h.Name) + "-" + v.String()
+			if _, ok := installed.Load(dir); !ok && asked(h.Name) == "" {
+				list = append(list, dir)
+			}
+		}
+	}
+	return list
 }
 
 // underTest are the versions that doctor calls verified, the newest first, or the
@@ -83,11 +99,29 @@ func versions(t testing.TB) []Version {
 	return list
 }
 
-// onEach runs a test on every version of Claude Code. What only shows that a text
-// of ours reaches its reader needs one of them; what depends on how the host
-// orders its steps needs all.
+// onEach runs a test on the newest and on the oldest version of Claude Code. What only
+// shows that a text of ours reaches its reader needs one of them; what depends on how
+// the host orders its steps needs both.
 func onEach(t *testing.T, f func(t *testing.T, v Version)) {
-	for _, v := range versions(t) {
+	list := versions(t)
+	on(t, slices.Compact([]Version{list[0], list[len(list)-1]}), f)
+}
+
+// onAll runs a test on all of them. Versions between the newest and the oldest need no
+// more than what shows that they tell us the same.
+func onAll(t *testing.T, f func(t *testing.T, v Version)) { on(t, versions(t), f) }
+
+// onCodexes runs a test on all versions of Codex; the other tests run on the newest.
+func onCodexes(t *testing.T, f func(t *testing.T, v Version)) {
+	list, err := codexes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	on(t, list, f)
+}
+
+func on(t *testing.T, list []Version, f func(t *testing.T, v Version)) {
+	for _, v := range list {
 		t.Run(string(v), func(t *testing.T) {
 			t.Parallel()
 			f(t, v)
@@ -114,14 +148,15 @@ func Claude(t testing.TB) string { return Newest(t).Claude(t) }
 // come first on PATH.
 func (v Version) Claude(t testing.TB) string { return claudeAgent(v).path(t) }
 
-// Codex returns the path of the installed Codex CLI.
-func Codex(t testing.TB) string {
+// Codex returns the path of the installed Codex CLI: the newest, unless another version is
+// named.
+func Codex(t testing.TB, on ...Version) string {
 	t.Helper()
 	list, err := codexes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := string(list[0])
+	v := string(append(on, list...)[0])
 	return agent{"codex-" + v, "codex", []string{packages[host.Codex] + "@" + v}}.path(t)
 }
 

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -18,6 +19,11 @@ func TestMain(m *testing.M) {
 		}
 	}
 	code := m.Run()
+	// Of the whole suite; some of it says nothing about versions.
+	if list := notRun(); code == 0 && flag.Lookup("test.run").Value.String() == "" && len(list) > 0 {
+		fmt.Println("doctor calls verified what no test has run:", list)
+		code = 1
+	}
 	if dir, err := binDir(); err == nil {
 		os.RemoveAll(dir)
 	}

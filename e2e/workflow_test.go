@@ -89,7 +89,7 @@ func neverToMain(t *testing.T, w *World, text string) {
 
 // The whole way, with a review that fails once: back to DEV, both barrier
 // stages again, on to the end.
-func TestWorkflowStandard(t *testing.T) { t.Parallel(); onEach(t, testWorkflowStandard) }
+func TestWorkflowStandard(t *testing.T) { t.Parallel(); onAll(t, testWorkflowStandard) }
 
 func testWorkflowStandard(t *testing.T, v Version) {
 	const report = "SECRET-REPORT C-1 CRITICAL: the flag is ignored in flag.go:12"

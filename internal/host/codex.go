@@ -16,7 +16,7 @@ import (
 
 // codexHost is Codex CLI. Its sub-agents are threads of their own.
 var codexHost = Host{
-	Name: Codex, Title: "Codex", Program: "codex", Floor: Version{0, 166, 0}, Verified: []Version{{0, 166, 0}},
+	Name: Codex, Title: "Codex", Program: "codex", Floor: Version{0, 166, 0}, Verified: []Version{{0, 166, 0}, {0, 169, 0}},
 	Events: []string{
 		"session-start", "user-prompt-submit", "pre-tool-use", "post-tool-use", "subagent-start", "subagent-stop", "pre-compact", "post-compact", "stop",
 	},
