@@ -194,62 +194,6 @@ func testSituationRules(t *testing.T, v Version) {
 	}
 }
 
-// Prompts that begin like something else than words: a file, a picture, a tag, data, a
-// variable, what a program said; and a request before and behind a long log. Each is followed
-// by a compaction at once, and the hand-over quotes it as what was said last.
-func TestTypedPrompts(t *testing.T) { t.Parallel(); onEach(t, testTypedPrompts) }
-
-func testTypedPrompts(t *testing.T, v Version) {
-	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
-		if r.Kind == mockapi.Summary {
-			return mockapi.Text(SummaryText)
-		}
-		return mockapi.Text("Noted.").Tokens(10_000)
-	}, v)
-	w.Configure("language: en\n")
-	w.Write("main.py", "def main(): pass\n")
-	log := strings.Repeat("2026-01-02T10:00:00Z INFO worker 7 took job 4711 from the queue\n", 320)
-	prose := strings.Repeat("the worker has taken the next job from its queue and is done with it\n", 300)
-	image := []any{
-		map[string]any{"type": "text", "text": "[Image #1] make the header look like this, in blue"},
-		map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}},
-	}
-	prompts := []struct {
-		content any
-		words   string // that are quoted as the latest; "" for all
-	}{
-		{"@main.py add type hints, and never push", ""},
-		{image, "[Image #1] make the header look like this, in blue"},
-		{log + "Why does job 4711 come back?", "Why does job 4711 come back?"},
-		{"Please look why job 4712 hangs.\n" + log, "Please look why job 4712 hangs."},
-		{prose + "Why does job 4713 come back?", "Why does job 4713 come back?"},
-		{"Please look why job 4714 hangs.\n" + prose, "Please look why job 4714 hangs."},
-		{"<div> around the header is too wide, make it narrow", ""},
-		{"<skill> has to be written in lower case", "skill> has to be written in lower case"}, // its edge is taken off
-		{`{"amount": 1} is what I get, it must be 100`, ""},
-		{"$PATH is not set in the service", ""},
-		{"+1 for the second proposal", ""},
-		{"API Error is what I see in the log, look at it", ""},
-	}
-	s := w.Start()
-	s.Ask("Please write the parser.")
-	for _, p := range prompts {
-		s.write(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": p.content}})
-		s.Result()
-		s.compact()
-		s.Ask("go on")
-		text, words := lastHanded(t, w), p.words
-		if words == "" {
-			words = p.content.(string)
-		}
-		_, rest, _ := strings.Cut(text, message.HandoverWords.EN+"\n")
-		if line, _, _ := strings.Cut(rest, "\n"); !strings.Contains(line, words) {
-			t.Errorf("%q is not the latest in\n%s", words, text)
-		}
-	}
-	s.Close()
-}
-
 // codexLooks is a model that looks at the part that it is asked for, and at nothing else.
 func codexLooks(r codexmock.Request) codexmock.Reply {
 	text, step := r.LastUser()

@@ -270,6 +270,13 @@ func TestLastWholeTurn(t *testing.T) {
 		}, more: func(s *session) { s.agent("I look."); s.tool("Bash", ls) }, open: "And the scanner?", messages: 1},
 		"the host says that the turn is over": {more: func(s *session) { hangs(s); system(s, "turn_duration") }},
 		"a plan that was approved":            {more: func(s *session) { s.add("user", "Do this: the lexer.", `,"planContent":"the lexer"`) }, open: "Do this: the lexer.", messages: 1},
+		"a plan that was approved in its turn": {
+			more: func(s *session) {
+				s.user("Plan the lexer.")
+				s.tool("ExitPlanMode", map[string]any{"plan": "1. the lexer"})
+				s.result("You can now proceed.", false)
+			}, open: "Plan the lexer.", messages: 2,
+		},
 		"words that wait in the queue": {whole: func(s *session) { s.agent("That is all.") }, more: func(s *session) {
 			s.lines = append(s.lines, `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-03-05T11:00:09.000Z","content":"And the lexer?"}`)
 		}, open: "And the lexer?", messages: 1},

@@ -205,7 +205,7 @@ func (s *Story) add(e *transcript.Event, ran map[transcript.CallID]int) {
 
 // begins reports words of the user's that may begin a turn.
 func begins(e *transcript.Event) bool {
-	return e.How == transcript.Typed || e.How == transcript.Queued || e.How == transcript.Approved
+	return e.How == transcript.Typed || e.How == transcript.Queued || e.How == transcript.Approved && e.ID == transcript.CallID{}
 }
 
 // saidIn is what a user said, without what hosts wrap around it; false for what is no

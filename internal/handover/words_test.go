@@ -47,6 +47,11 @@ func TestWordsInOrder(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
+	// Who reads "before I approve it" reads that it was approved.
+	s = (&tale{}).user("Change nothing before I approve it.").start("ExitPlanMode", map[string]any{"plan": "# Split the orders"}).end("You can now proceed.", false).edit("a.go", "x", "y")
+	if got := wordsOf(s.handover(t, "")); len(got) != 2 || got[0] != "a plan that the user approved: “# Split the orders”" || got[1] != "“Change nothing before I approve it.”" {
+		t.Errorf("%q", got)
+	}
 	h := (&tale{}).user("Port it.").ask("Which table?").answer("Which table?", "orders").handover(t, "")
 	if d := cmp.Diff([]string{"to a tool's question “Which table?”: “orders”", "“Port it.”"}, wordsOf(h)); d != "" {
 		t.Error(d)

@@ -302,6 +302,8 @@ type stream struct {
 	typings bool
 	model   string // the newest name: a file repeats few
 	asking  CallID // the newest question to the user
+	planned CallID // the newest plan that was put before the user, and what its call tells of it
+	plan    []byte
 	// Claude Code: what was typed meanwhile and waits, what was passed on without a
 	// message of its own, and the newest event of the main thread.
 	waiting, passed []queued
@@ -398,6 +400,9 @@ func (s *stream) emit() {
 			if r.Tool == "AskUserQuestion" || r.Tool == "request_user_input" || s.h == Copilot && r.Tool == "ask_user" {
 				s.asking = r.ID
 			}
+			if r.Tool == "ExitPlanMode" {
+				s.planned, s.plan = r.ID, bytes.Clone(field(r.Raw, "plan"))
+			}
 			if p.served && r.waits() {
 				s.pass()
 				r.Kind, r.Raw, r.Tool = ToolEnded, []byte(`""`), "" // its answer is never written
@@ -448,7 +453,7 @@ func (s *stream) opened(v []byte) []byte {
 }
 
 // ended passes on a tool's answer, and what the user said with it: to a question,
-// or while refusing the tool.
+// while refusing the tool, or by approving a plan.
 func (s *stream) ended() {
 	e := &s.r
 	how := Rejected
@@ -460,6 +465,13 @@ func (s *stream) ended() {
 		if !e.Failed {
 			words, how = s.answers(), Answered
 		}
+	}
+	if e.ID == s.planned && s.planned != (CallID{}) && !e.Failed {
+		plan, ok := content(field(e.result, "plan")) // as the user may have changed it
+		if !ok {
+			plan, _ = content(s.plan)
+		}
+		words, how = unescape(plan), Approved
 	}
 	s.pass()
 	if words == "" {

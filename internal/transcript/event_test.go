@@ -146,6 +146,23 @@ func TestEventsOfClaude(t *testing.T) {
 			"result failed refused The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said: The user wants to clarify these questions. Start by asking them what they would like to clarify.",
 			"result failed refused The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said: use cents", "user rejected use cents",
 		}},
+		"a plan that was approved": {lines: []string{
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"p","name":"ExitPlanMode","input":{"plan":"1. rename"}}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"p","is_error":true,"content":"no, another name"}]},"holdsPersonsWords":true}`,
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"r","name":"ExitPlanMode","input":{"plan":"1. \"rename\""}}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"r","content":"You can now proceed."}]},"toolUseResult":{"plan":null}}`,
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"s","name":"ExitPlanMode","input":{"plan":"x"}}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"s","content":"You can now proceed."}]},"toolUseResult":{"plan":"1. \"rename\" both","filePath":"/p.md"}}`,
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"ExitPlanMode","input":{}}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"You can now proceed."}]}}`,
+			`{"type":"user","planContent":"1. go","message":{"content":"Implement the following plan:\n\n1. go"}}`,
+		}, want: []string{
+			"call ExitPlanMode 1. rename", "result failed refused no, another name", "user rejected no, another name",
+			`call ExitPlanMode 1. "rename"`, "result You can now proceed.", `user approved 1. "rename"`,
+			"call ExitPlanMode x", "result You can now proceed.", `user approved 1. "rename" both`,
+			"call ExitPlanMode", "result You can now proceed.",
+			"user approved Implement the following plan: 1. go",
+		}},
 		"typed with /compact": {lines: []string{
 			`{"type":"user","message":{"content":"<command-name>/compact</command-name>\n<command-message>compact</command-message>\n<command-args>keep the port</command-args>"}}`,
 			`{"type":"user","message":{"content":"<command-name>/compact</command-name>\n<command-args></command-args>"}}`,

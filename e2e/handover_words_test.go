@@ -1,0 +1,144 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// typed is a prompt as people type them.
+type typed struct {
+	text  string
+	words string // that are quoted as the latest; "" for all
+}
+
+// typedPrompts begin like something else than words: a file, a picture, a tag; or the
+// request stands before or behind a long log, or a very long one. Each is followed by a
+// compaction at once, and the hand-over quotes it as what was said last.
+func typedPrompts() []typed {
+	log := strings.Repeat("2026-01-02T10:00:00Z INFO worker 7 took job 4711 from the queue\n", 320)
+	return []typed{
+		{"@main.py add type hints, and never push", ""},
+		{"[Image #1] make the header look like this, in blue", ""},
+		{log + "Why does job 4711 come back?", "Why does job 4711 come back?"},
+		{"Please look why job 4712 hangs.\n" + log, "Please look why job 4712 hangs."},
+		{strings.Repeat(log, 48) + "Why is job 4715 lost?", "Why is job 4715 lost?"}, // a megabyte
+		{"<div> around the header is too wide, make it narrow", ""},
+	}
+}
+
+// picture is what comes with a prompt that speaks of one, "" for others.
+func (p typed) picture() string {
+	if strings.HasPrefix(p.text, "[Image #1]") {
+		return "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	}
+	return ""
+}
+
+// quoted asserts that a hand-over quotes the prompt as what was said last.
+func (p typed) quoted(t *testing.T, text string) {
+	t.Helper()
+	words := p.words
+	if words == "" {
+		words = p.text
+	}
+	_, rest, _ := strings.Cut(text, message.HandoverWords.EN+"\n")
+	if line, _, _ := strings.Cut(rest, "\n"); !strings.Contains(line, words) {
+		t.Errorf("%q is not the latest in\n%s", words, text)
+	}
+}
+
+func TestTypedPrompts(t *testing.T) { t.Parallel(); onEach(t, testTypedPrompts) }
+
+func testTypedPrompts(t *testing.T, v Version) {
+	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+		if r.Kind == mockapi.Summary {
+			return mockapi.Text(SummaryText)
+		}
+		return mockapi.Text("Noted.").Tokens(10_000)
+	}, v)
+	w.Configure("language: en\n")
+	w.Write("main.py", "def main(): pass\n")
+	prose := strings.Repeat("the worker has taken the next job from its queue and is done with it\n", 300)
+	s := w.Start()
+	s.Ask("Please write the parser.")
+	for _, p := range append(typedPrompts(),
+		typed{prose + "Why does job 4713 come back?", "Why does job 4713 come back?"},
+		typed{"Please look why job 4714 hangs.\n" + prose, "Please look why job 4714 hangs."},
+		typed{"<skill> has to be written in lower case", "skill> has to be written in lower case"}, // its edge is taken off
+		typed{`{"amount": 1} is what I get, it must be 100`, ""},
+		typed{"$PATH is not set in the service", ""},
+		typed{"+1 for the second proposal", ""},
+		typed{"API Error is what I see in the log, look at it", ""},
+	) {
+		content := []any{map[string]any{"type": "text", "text": p.text}}
+		if data := p.picture(); data != "" {
+			content = append(content, map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": "image/png", "data": data}})
+		}
+		s.write(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": content}})
+		s.Result()
+		s.compact()
+		s.Ask("go on")
+		p.quoted(t, lastHanded(t, w))
+	}
+	s.Close()
+}
+
+// In one session: the user stops a command by Esc and asks something instead, at which
+// the host compacts; then a plan waits for his approval, is approved, and the host compacts
+// while it is carried out. Each time the hand-over tells whose word is next.
+func TestInterruptedAndPlanned(t *testing.T) { t.Parallel(); onEach(t, testInterruptedAndPlanned) }
+
+func testInterruptedAndPlanned(t *testing.T, v Version) {
+	const plan = "# Plan\n1. Rename scanLedger to readLedger.\n2. Keep the old name for a release."
+	full := func(command string) Step {
+		return func(*mockapi.Request) mockapi.Reply { return mockapi.Calls(bash(command)).Tokens(80_000) }
+	}
+	light := func(command string) Step {
+		return func(*mockapi.Request) mockapi.Reply { return mockapi.Calls(bash(command)).Tokens(20_000) }
+	}
+	p := &Play{Main: []Step{
+		light("echo 'func scanLedger() {}'"), light("echo two"), full("touch began; sleep 300"),
+		func(*mockapi.Request) mockapi.Reply { return mockapi.Text("It is ledger.go.").Tokens(20_000) },
+		light("echo three"), call(tool("ExitPlanMode", map[string]any{"plan": plan})),
+		light("echo 'func readLedger() {}'"), full("echo four"), say("It is renamed."),
+	}}
+	w := NewWorld(t, Overtone, p.Handle, v)
+	w.Configure("language: en\n")
+	w.Settings(map[string]any{"autoCompactWindow": 100_000})
+	s := w.Start("--permission-prompt-tool", "stdio")
+	stands := func(state compact.State) { // its file may lag behind
+		id := w.session()
+		await(t, string(state), func() bool {
+			return gjson.Get(w.Exec("overtone", "compact", "packet", "--session", id, "--json"), "situation.state").String() == string(state)
+		})
+	}
+	s.Send("Please write the ledger.")
+	await(t, "command", func() bool { _, err := os.Stat(filepath.Join(w.Project, "began")); return err == nil })
+	s.Control(map[string]any{"subtype": "interrupt"})
+	s.Result()
+	stands(compact.StateInterrupted)
+	s.Ask("Which file is that in?")
+	says(t, lastHanded(t, w), []string{"newest first\n- “Which file is that in?”\n- “Please write the ledger.”", message.HandoverCalled.EN}, nil)
+
+	s.Control(map[string]any{"subtype": "set_permission_mode", "mode": "plan"})
+	s.Send("Plan how to rename it, and change nothing before I approve it.")
+	s.answer("ExitPlanMode", func(gjson.Result) map[string]any {
+		stands(compact.StateAsked)
+		return map[string]any{"behavior": "allow", "updatedInput": map[string]any{"plan": plan}}
+	})
+	s.Result()
+	s.Close()
+	says(t, lastHanded(t, w), []string{
+		"newest first\n- a plan that the user approved: “# Plan 1. Rename scanLedger to readLedger.", "“Plan how to rename it, and change nothing before I approve it.”", message.HandoverGo.EN,
+	}, nil)
+}
