@@ -89,7 +89,7 @@ func analyse(list []traced, o Options) *Report {
 	slices.SortStableFunc(list, func(x, y traced) int { return cmp.Compare(x.First, y.First) })
 	a.after = usualSize(list, &a.room)
 	r := &Report{
-		Schema: 1, Project: o.Project, Host: o.Host, Made: o.Now.UTC().Format(time.RFC3339), Prices: a.prices.PriceSource,
+		Schema: 2, Project: o.Project, Host: o.Host, Made: o.Now.UTC().Format(time.RFC3339), Prices: a.prices.PriceSource,
 		Policy: policyOf(o), Sessions: []Session{},
 	}
 	if !o.Since.IsZero() {
@@ -308,8 +308,9 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		s.WhatIf.Requests, s.WhatIf.Sent, s.WhatIf.PolicySent, s.WhatIf.LateSent = played.requests, played.happened, played.sent, played.late.sent
 	}
 	s.Planned = append(s.Planned, since(played.planned, from)...)
-	s.WhatIf.Boundary, s.WhatIf.Forced = placed(s.Planned)
-	s.WhatIf.LateBoundary, s.WhatIf.LateForced = placed(since(played.late.plan, from))
+	w := &s.WhatIf
+	w.Boundary, w.Forced, w.PolicyBetween, w.Wasted = placed(s.Planned)
+	w.LateBoundary, w.LateForced, w.LateBetween, _ = placed(since(played.late.plan, from))
 	s.WhatIf.PolicyRead, s.WhatIf.LateRead = consumed(s.Planned), consumed(since(played.late.plan, from))
 	before := int64(0)
 	for i := range t.Compacted {
@@ -378,9 +379,10 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 // at it: the one that made it, and one more.
 const nearby = 1
 
-// natural are the boundaries that a person would call one.
+// natural are the boundaries that a person would call the end of a piece of work; what
+// comes between turns is counted as such.
 func natural(s compact.Signals) []compact.Boundary {
-	return slices.DeleteFunc(s.List(), func(b compact.Boundary) bool { return b == compact.PlanUpdate })
+	return slices.DeleteFunc(s.List(), func(b compact.Boundary) bool { return b == compact.PlanUpdate || b == compact.TurnEnd })
 }
 
 func (a *analysis) compaction(t *traced, i int) Compaction {

@@ -65,7 +65,7 @@ func Now(ctx context.Context, file transcript.File, set compact.Settings, known 
 		if t.marks[i].turn {
 			m.Signals = 0
 		}
-		m.Signals |= t.marks[i].signals
+		m.Signals |= t.marks[i].signals &^ compact.TurnEnd.Signal() // whether a turn runs since, hooks know
 	}
 	for i := range t.Compacted {
 		c := a.compaction(&traced{file: file, trace: t}, i)

@@ -329,13 +329,18 @@ type WhatIf struct {
 	// in mid-work; the others came between turns.
 	HappenedBoundary int `json:"happenedAtBoundary"`
 	HappenedMid      int `json:"happenedMidWork"`
-	// Boundary and Forced are the policy's: at a boundary, and in an emergency.
-	Boundary int `json:"atBoundary"`
-	Forced   int `json:"forced"`
-	// LateBoundary and LateForced are those that had to be: as late as the window
-	// allows, at the last boundary before that or, without one, anywhere.
+	// Boundary, Forced and PolicyBetween are the policy's: at a boundary, in mid-work as
+	// the window was full, and between turns without a boundary that counts. After the
+	// Wasted ones of all three the thread has ended.
+	Boundary      int `json:"atBoundary"`
+	Forced        int `json:"forced"`
+	PolicyBetween int `json:"betweenByPolicy"`
+	Wasted        int `json:"wasted"`
+	// LateBoundary, LateForced and LateBetween are those that had to be: as late as the
+	// window allows, at the last boundary before that or, without one, anywhere.
 	LateBoundary int `json:"lateAtBoundary"`
 	LateForced   int `json:"lateForced"`
+	LateBetween  int `json:"betweenLate"`
 	// NotNeeded are those that happened while the window was not full.
 	NotNeeded int `json:"notNeeded"`
 	// Requests of main threads, and what they sent in all: as it was, by the policy,
@@ -390,8 +395,8 @@ func (w *WhatIf) happened(c *Compaction, read int64, seen bool) {
 }
 
 // policy is how many compactions the policy makes, late how many there had to be.
-func (w *WhatIf) policy() int { return w.Boundary + w.Forced + w.Between }
-func (w *WhatIf) late() int   { return w.LateBoundary + w.LateForced + w.Between }
+func (w *WhatIf) policy() int { return w.Boundary + w.Forced + w.PolicyBetween + w.Between }
+func (w *WhatIf) late() int   { return w.LateBoundary + w.LateForced + w.LateBetween + w.Between }
 
 // addUp adds the numbers of one struct to those of another of its type, and those of
 // structs in them.
@@ -455,6 +460,9 @@ type Planned struct {
 	Tokens   int64    `json:"tokens"`
 	Tier     string   `json:"tier"`
 	Boundary []string `json:"boundary"`
+	// Between: no turn was under way. Wasted: no request followed it.
+	Between bool `json:"between,omitempty"`
+	Wasted  bool `json:"wasted,omitempty"`
 }
 
 // Policy says which one was asked.

@@ -96,6 +96,7 @@ type tracer struct {
 	created map[transcript.CallID][]byte
 	said    []byte // the agent's last text of the turn
 	saidAt  mark
+	over    mark // where the turn has ended by itself, with the signal; without it where it has not
 	last    transcript.EventKind
 	clock   int64
 	title   int  // rank of the title
@@ -191,15 +192,23 @@ func (t *tracer) event(s *transcript.Event) {
 	case transcript.UserSaid:
 		t.prompt(s)
 	case transcript.HostSaid, transcript.Interrupted:
+		if s.Kind == transcript.Interrupted {
+			t.over = mark{}
+		}
 		t.host(s)
 		t.closed = closed
 		return
 	case transcript.AgentSaid:
 		t.said = append(t.said[:0], s.Raw...)
 		t.saidAt = t.here()
+		t.ends()
+	case transcript.TurnEnded:
+		t.ends()
 	case transcript.ToolBegan:
+		t.over = mark{}
 		t.call(s)
 	case transcript.ToolEnded:
+		t.over = mark{}
 		t.result(s)
 	}
 	if s.Kind != transcript.Summarised {
@@ -301,8 +310,24 @@ func compactFailed(said string) bool {
 	return false
 }
 
-// turnEnds takes what the agent said last: only that is a signal.
+// ends notes that the turn has ended, unless something of it follows.
+func (t *tracer) ends() {
+	t.over = t.here()
+	t.over.signals = compact.TurnEnd.Signal()
+}
+
+// turnEnds takes what the agent said last: only that is a signal. That the turn is over
+// is another.
 func (t *tracer) turnEnds() {
+	t.spoken()
+	if t.over.signals != 0 {
+		t.over.at = len(t.requests) // a line may tell what it says before what it used
+		t.marks = append(t.marks, t.over)
+		t.over = mark{}
+	}
+}
+
+func (t *tracer) spoken() {
 	if len(t.said) == 0 {
 		return
 	}

@@ -33,12 +33,12 @@ type rules struct {
 	asks   int64 // from where on the host asks
 	full   int64 // from where on it is compacted, boundary or not
 	room   int64 // the same without us: where the host did so by itself
-	idle   bool  // only between turns
+	idle   bool  // we can act only when a turn has ended
 }
 
 // rulesOf are those of a host. One that can be refused asks before each request,
-// from the point that mode auto sets. Elsewhere nobody can act but between turns;
-// within one the host compacts by itself.
+// from the point that mode auto sets. Elsewhere nobody can act but at the end of a
+// turn; within one the host compacts by itself, when its window is full.
 func rulesOf(name transcript.Host, t *trace, set compact.Settings, window, after int64) rules {
 	set.Mode = compact.ModeAuto
 	if set.ContextWindow > 0 {
@@ -98,7 +98,7 @@ func play(t *trace, r rules, from int64) player {
 			if e := &events[0]; recorded > 0 && e.Pre > recorded && !compacted {
 				p.clock = max(p.clock, e.Time)
 				p.grow(e.Pre-recorded, 0)
-				p.late.fill(p.clock)
+				p.late.fill(p.clock, !p.worked)
 			}
 			events, compacted = events[1:], true
 		}
@@ -106,8 +106,10 @@ func play(t *trace, r rules, from int64) player {
 		if r.side {
 			continue
 		}
-		p.weigh()
-		p.late.fill(p.clock)
+		if !p.idle || p.used >= p.full {
+			p.weigh(!p.worked)
+		}
+		p.late.fill(p.clock, !p.worked)
 		p.clock = r.time
 		used := r.tokens.context() + r.tokens.Output
 		switch {
@@ -125,7 +127,15 @@ func play(t *trace, r rules, from int64) player {
 		}
 		recorded, compacted, p.worked = used, false, true
 	}
-	// Behind the last request nothing is left to compact for.
+	// Behind the last request nothing is left to compact for. Whoever acts at the end of a
+	// turn cannot know that.
+	n := len(p.planned)
+	for i := range marks {
+		p.mark(&marks[i])
+	}
+	for i := range p.planned[n:] {
+		p.planned[n+i].Wasted = true
+	}
 	return p
 }
 
@@ -146,16 +156,20 @@ func grown(used, by, recorded int64) int64 {
 func (p *player) mark(m *mark) {
 	p.clock = max(p.clock, m.time)
 	if m.turn {
-		if p.idle {
-			p.late.boundary(p.clock, p.counted(p.turn))
+		if p.worked || p.turn != 0 {
+			p.before = p.turn
 		}
-		p.before, p.turn, p.worked = p.turn, 0, false
+		p.turn, p.worked = 0, false
 		return
 	}
-	if !p.idle {
-		p.late.boundary(p.clock, p.counted(m.signals))
-	}
 	p.turn |= m.signals
+	switch {
+	case !p.idle:
+		p.late.boundary(p.clock, p.counted(m.signals))
+	case m.signals.Has(compact.TurnEnd):
+		p.late.boundary(p.clock, p.counted(p.turn))
+		p.weigh(true)
+	}
 }
 
 // counted are the signals that the policy takes for a boundary.
@@ -169,9 +183,10 @@ func (p *player) counted(signals compact.Signals) []string {
 	return names
 }
 
-// weigh asks the policy. It says nothing while there is room, and nothing without
-// a boundary unless it is an emergency: those are most of the cases.
-func (p *player) weigh() {
+// weigh asks the policy, between turns or within one. It says nothing while there is
+// room, and nothing without a boundary unless it is an emergency: those are most of the
+// cases.
+func (p *player) weigh(between bool) {
 	if p.used < p.asks {
 		return
 	}
@@ -179,8 +194,8 @@ func (p *player) weigh() {
 	if !p.worked && signals == 0 {
 		signals = p.before
 	}
-	if p.idle && p.worked {
-		signals = 0 // nobody can act on them yet
+	if p.idle && !between {
+		signals = 0 // nobody can act on them
 	}
 	u := compact.Usage{Used: p.used, Window: p.window}
 	free := func(percent float64) bool {
@@ -197,7 +212,7 @@ func (p *player) weigh() {
 		return
 	}
 	// An emergency that meets a boundary is one, too.
-	p.planned = append(p.planned, Planned{Time: p.clock, Tokens: p.used, Tier: string(d.Tier), Boundary: p.counted(signals)})
+	p.planned = append(p.planned, Planned{Time: p.clock, Tokens: p.used, Tier: string(d.Tier), Boundary: p.counted(signals), Between: between})
 	after := min(p.after, p.used*9/10)
 	p.history = append(p.history[max(0, len(p.history)-8):], compact.Compaction{At: at, Before: p.used, After: after})
 	p.used, p.turn, p.before = after, 0, 0
@@ -219,8 +234,8 @@ func (l *late) boundary(clock int64, names []string) {
 	}
 }
 
-// fill looks whether the window is full.
-func (l *late) fill(clock int64) {
+// fill looks whether the window is full, between turns or within one.
+func (l *late) fill(clock int64, between bool) {
 	if l.used < l.room {
 		return
 	}
@@ -230,7 +245,7 @@ func (l *late) fill(clock int64) {
 		l.plan = append(l.plan, *l.last)
 	}
 	if l.last == nil || l.used >= l.room {
-		l.plan = append(l.plan, Planned{Time: clock, Tokens: l.used, Boundary: []string{}})
+		l.plan = append(l.plan, Planned{Time: clock, Tokens: l.used, Boundary: []string{}, Between: between})
 		l.used = min(l.after, l.used*9/10)
 	}
 	l.last = nil
@@ -274,7 +289,7 @@ func (r *Report) whatIfTable(l message.Lang) [][]string {
 		{"", message.AuditHappened.In(l), message.AuditByPolicy.In(l), message.AuditLate.In(l)},
 		{message.AuditForced.In(l), n(w.HappenedMid), n(w.Forced), n(w.LateForced)},
 		{message.AuditAtBoundary.In(l), n(w.HappenedBoundary), n(w.Boundary), n(w.LateBoundary)},
-		{message.AuditBetween.In(l), n(w.Happened - w.HappenedMid - w.HappenedBoundary), n(w.Between), n(w.Between)},
+		{message.AuditBetween.In(l), n(w.Happened - w.HappenedMid - w.HappenedBoundary), n(w.PolicyBetween + w.Between), n(w.LateBetween + w.Between)},
 		{message.AuditAll.In(l), n(w.Happened), n(w.policy()), n(w.late())},
 		{message.AuditNotNeeded.In(l), n(w.NotNeeded), "–", "–"},
 		{message.AuditMean.In(l), mean(w.Sent), mean(w.PolicySent), mean(w.LateSent)},
@@ -308,15 +323,23 @@ func consumed(list []Planned) (tokens int64) {
 	return tokens
 }
 
-func placed(list []Planned) (at, forced int) {
+// placed counts compactions by where they come; wasted are those of all that nothing
+// follows.
+func placed(list []Planned) (at, forced, between, wasted int) {
 	for _, p := range list {
-		if len(p.Boundary) > 0 {
+		switch {
+		case len(p.Boundary) > 0:
 			at++
-		} else {
+		case p.Between:
+			between++
+		default:
 			forced++
 		}
+		if p.Wasted {
+			wasted++
+		}
 	}
-	return at, forced
+	return at, forced, between, wasted
 }
 
 // verdict says what the policy did instead of a compaction, before it or else until

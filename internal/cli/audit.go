@@ -120,7 +120,7 @@ func (a *app) auditTune(ctx context.Context, o audit.Options, write bool) error 
 		return err
 	}
 	if a.JSON {
-		if err := a.PrintJSON(map[string]any{"schema": 1, "trials": trials}); err != nil {
+		if err := a.PrintJSON(map[string]any{"schema": 2, "trials": trials}); err != nil {
 			return err
 		}
 	} else {

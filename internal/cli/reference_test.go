@@ -100,7 +100,7 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 			return
 		}
 		want := int64(1)
-		if command == "compact explain" || command == "compact packet" {
+		if command == "audit" || command == "compact explain" || command == "compact packet" {
 			want = 2
 		}
 		if got := out.Get("schema").Int(); got != want {

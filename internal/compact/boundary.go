@@ -31,6 +31,8 @@ const (
 	ConcludingThought Boundary = "concluding_thought"
 	// StageComplete: a stage of our own workflow was completed.
 	StageComplete Boundary = "stage_complete"
+	// TurnEnd: the agent's turn is over, and the next word is the user's.
+	TurnEnd Boundary = "turn_end"
 )
 
 // boundaries are all of them, in the order in which they are listed everywhere,
@@ -54,6 +56,7 @@ var boundaries = [...]struct {
 	{Boundary: TopicShift, from: early},
 	{Boundary: ConcludingThought, from: asap},
 	{Boundary: StageComplete, from: ready},
+	{Boundary: TurnEnd, from: ready},
 }
 
 // mayCommit: a command that may commit leaves marks of its repositories. In a
@@ -117,6 +120,9 @@ func setOf(list ...Boundary) Signals {
 	}
 	return s
 }
+
+// Signal is the set of this boundary alone.
+func (b Boundary) Signal() Signals { return setOf(b) }
 
 // counting is the set of boundaries that a configuration names.
 func counting(t config.Trigger) Signals {

@@ -57,8 +57,8 @@ function Lost({ lost }) {
 }
 
 function WhatIf({ w }) {
-  const policy = w.atBoundary + w.forced + w.between
-  const all = Math.max(1, w.happened, policy, w.lateAtBoundary + w.lateForced + w.between)
+  const policy = w.atBoundary + w.forced + w.betweenByPolicy + w.between
+  const all = Math.max(1, w.happened, policy, w.lateAtBoundary + w.lateForced + w.betweenLate + w.between)
   // Colour never tells alone: each bar's parts stand beside it in words.
   const kinds = { boundary: 'done', forced: 'tier-emergency', mid: 'tier-emergency', between: 'between' }
   const bar = (label, parts) => {
@@ -68,7 +68,7 @@ function WhatIf({ w }) {
       <span class="sizes"><b>${number(parts.reduce((s, p) => s + p[0], 0))}</b> ${seen.map(([n, kind]) => t('if.' + kind, number(n))).join(' · ')}</span></div>`
   }
   return html`${bar(t('happened'), [[w.happenedAtBoundary, 'boundary'], [w.happenedMidWork, 'mid'], [w.happened - w.happenedAtBoundary - w.happenedMidWork, 'between']])}
-    ${bar(t('policyWould'), [[w.atBoundary, 'boundary'], [w.forced, 'forced'], [w.between, 'between']])}${bar(t('asLate'), [[w.lateAtBoundary, 'boundary'], [w.lateForced, 'forced'], [w.between, 'between']])}
+    ${bar(t('policyWould'), [[w.atBoundary, 'boundary'], [w.forced, 'forced'], [w.betweenByPolicy + w.between, 'between']])}${bar(t('asLate'), [[w.lateAtBoundary, 'boundary'], [w.lateForced, 'forced'], [w.betweenLate + w.between, 'between']])}
     <ul class="legend"><li><i class="block good"></i>${t('if.legend.boundary')}</li><li><i class="block bad"></i>${t('if.legend.forced')}</li><li><i class="block between"></i>${t('if.legend.between')}</li></ul>
     ${w.happened > 0 && html`<p class="gap">${t('ifMid', number(w.happenedMidWork), number(w.happened), number(w.forced), number(policy))}${policy > w.happened && w.requests > 0 ? ' ' + t('ifMore', tokens(Math.round(w.sentByPolicy / w.requests)), tokens(Math.round(w.sent / w.requests))) : ''}</p>`}
     <p class="quiet gap">${w.notNeeded > 0 ? t('ifNotNeeded', number(w.notNeeded)) + ' ' : ''}${t('asLateWords')}${w.unknown > w.unseen ? ' ' + t('ifUnknown', number(w.unknown - w.unseen)) : ''}${w.unseen > 0 ? ' ' + t('ifUnseen', number(w.unseen)) : ''}</p>`
