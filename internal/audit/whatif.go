@@ -174,11 +174,13 @@ func (p *player) mark(m *mark) {
 
 // counted are the signals that the policy takes for a boundary.
 func (p *player) counted(signals compact.Signals) []string {
+	var counts compact.Signals
+	for _, name := range p.set.Trigger.AutoRequiresAnyBoundary {
+		counts |= compact.Boundary(name).Signal()
+	}
 	names := []string{}
-	for _, b := range signals.List() {
-		if slices.Contains(p.set.Trigger.AutoRequiresAnyBoundary, string(b)) {
-			names = append(names, string(b))
-		}
+	for _, b := range (signals & counts).List() {
+		names = append(names, string(b))
 	}
 	return names
 }

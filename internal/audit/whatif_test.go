@@ -33,6 +33,14 @@ func story(steps ...any) *trace {
 	return t
 }
 
+// wide are settings whose tiers begin at 65, 50 and 40 % free.
+func wide(boundaries ...string) compact.Settings {
+	set := config.Defaults().Compact
+	t := &set.Trigger
+	t.EarlyPercentRemainingLT, t.ReadyPercentRemainingLT, t.AsapPercentRemainingLT, t.AutoRequiresAnyBoundary = 65, 50, 40, boundaries
+	return set
+}
+
 // told says in a word each what was planned.
 func told(list []Planned) (out []string) {
 	for _, p := range list {
@@ -76,8 +84,39 @@ func TestPlayDoesWhatCanBeDone(t *testing.T) {
 		"a prompt that nobody answered":  {transcript.Claude, 200_000, []any{"prompt", 50, "commit", 110, "over", "prompt", "prompt", 120}, []string{"110k at commit"}},
 	} {
 		trace := story(tc.steps...)
-		p := play(trace, rulesOf(tc.host, trace, config.Defaults().Compact, tc.window, 20_000), 0)
+		p := play(trace, rulesOf(tc.host, trace, wide("commit"), tc.window, 20_000), 0)
 		equal(t, name, told(p.planned), tc.want)
+	}
+}
+
+// The end of a turn counts where the settings name it, from the tier ready on: before the
+// first request of the next turn where a hook can hold the host back, else at once.
+func TestPlayTurnEnd(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		host   transcript.Host
+		window int64
+		steps  []any
+		want   []string
+		late   []string
+	}{
+		"with the next prompt":            {transcript.Claude, 200_000, []any{"prompt", 50, 130, "over", "prompt", 131, 132}, []string{"130k at turn_end"}, nil},
+		"too early for it":                {transcript.Claude, 200_000, []any{"prompt", 50, 90, "over", "prompt", 91, 92}, nil, nil},
+		"never within a turn":             {transcript.Claude, 200_000, []any{"prompt", 50, 90, "over", "prompt", 91, 130, 131}, nil, nil},
+		"after a turn that broke off":     {transcript.Claude, 200_000, []any{"prompt", 50, 130, "prompt", 131}, nil, nil},
+		"nobody types any more":           {transcript.Claude, 200_000, []any{"prompt", 50, 130, "over"}, nil, nil},
+		"a local command in between":      {transcript.Claude, 200_000, []any{"prompt", 50, 130, "over", "prompt", "prompt", 131}, []string{"130k at turn_end"}, nil},
+		"at once on Codex":                {transcript.Codex, 200_000, []any{"prompt", 50, 130, "over", "prompt", 131}, []string{"130k at turn_end"}, nil},
+		"at once, though nothing follows": {transcript.Codex, 200_000, []any{"prompt", 50, 130, "over"}, []string{"130k at turn_end, wasted"}, nil},
+		"hindsight takes the last one":    {transcript.Codex, 200_000, []any{"prompt", 60, "over", "prompt", 90, "over", "prompt", 181, 182}, nil, []string{"90k at turn_end"}},
+	} {
+		trace := story(tc.steps...)
+		p := play(trace, rulesOf(tc.host, trace, wide("commit", "turn_end"), tc.window, 20_000), 0)
+		if tc.late == nil {
+			equal(t, name, told(p.planned), tc.want)
+			continue
+		}
+		equal(t, name, told(p.late.plan), tc.late)
 	}
 }
 
