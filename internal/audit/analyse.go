@@ -310,6 +310,7 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 	s.Planned = append(s.Planned, since(played.planned, from)...)
 	w := &s.WhatIf
 	w.Boundary, w.Forced, w.PolicyBetween, w.Wasted = placed(s.Planned)
+	w.Refused = played.over
 	w.LateBoundary, w.LateForced, w.LateBetween, _ = placed(since(played.late.plan, from))
 	s.WhatIf.PolicyRead, s.WhatIf.LateRead = consumed(s.Planned), consumed(since(played.late.plan, from))
 	before := int64(0)

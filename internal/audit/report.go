@@ -336,6 +336,8 @@ type WhatIf struct {
 	Forced        int `json:"forced"`
 	PolicyBetween int `json:"betweenByPolicy"`
 	Wasted        int `json:"wasted"`
+	// Refused are requests that would not have fit, as the policy waited too long.
+	Refused int `json:"refused"`
 	// LateBoundary, LateForced and LateBetween are those that had to be: as late as the
 	// window allows, at the last boundary before that or, without one, anywhere.
 	LateBoundary int `json:"lateAtBoundary"`

@@ -45,15 +45,14 @@ func rulesOf(name transcript.Host, t *trace, set compact.Settings, window, after
 		window = int64(set.ContextWindow)
 	}
 	r := rules{set: set, window: window, after: after, full: window / 10 * 9, idle: true}
+	r.room = r.full
 	if h, ok := host.Named(string(name)); ok && h.Gates {
 		native := min(int64(set.NativeWindow), window)
 		r.asks = min((native-20_000)*int64(set.NativePercent)/100, native-33_000)
 		r.idle = false
-		if n := compact.Ceiling(set, window); n > 0 {
-			r.full = n
-		}
+		r.full = r.ceiling(0)
+		r.room = r.ceiling(1) // the host's own
 	}
-	r.room = r.full
 	var own []float64
 	for i := range t.Compacted {
 		if e := &t.Compacted[i]; e.Trigger == "auto" && e.Pre > 0 {
@@ -61,14 +60,24 @@ func rulesOf(name transcript.Host, t *trace, set compact.Settings, window, after
 		}
 	}
 	if m := median(own); m != nil {
-		r.room = max(r.room, int64(*m))
+		r.room = max(r.full, int64(*m))
 	}
 	return r
+}
+
+// ceiling is where a host that a hook holds back is let go, after a step of that size.
+func (r *rules) ceiling(step int64) int64 {
+	if n := compact.Ceiling(r.set, r.window, step); n > 0 {
+		return n
+	}
+	return r.window / 10 * 9
 }
 
 type player struct {
 	rules
 	used    int64 // the played context
+	step    int64 // the largest so far
+	over    int   // requests that the host would have refused
 	clock   int64
 	turn    compact.Signals
 	before  compact.Signals
@@ -110,6 +119,9 @@ func play(t *trace, r rules, from int64) player {
 			p.weigh(!p.worked)
 		}
 		p.late.fill(p.clock, !p.worked)
+		if recorded > 0 && !compacted {
+			p.grows(r.tokens.context() - recorded)
+		}
 		p.clock = r.time
 		used := r.tokens.context() + r.tokens.Output
 		switch {
@@ -137,6 +149,18 @@ func play(t *trace, r rules, from int64) player {
 		p.planned[n+i].Wasted = true
 	}
 	return p
+}
+
+// grows learns by how much a request has grown the context. What it sends has to fit.
+func (p *player) grows(by int64) {
+	if p.idle {
+		return
+	}
+	p.step = max(p.step, by)
+	p.full = p.ceiling(p.step)
+	if p.used+by > p.window-compact.HostReserve {
+		p.over++
+	}
 }
 
 // grow adds what the recorded context grew by. Where it shrank without a

@@ -80,12 +80,31 @@ func TestPlayDoesWhatCanBeDone(t *testing.T) {
 		"a turn that was broken off":     {transcript.Codex, 100_000, []any{"prompt", 50, "commit", 67, "prompt", 68}, nil},
 		"the ceiling at a prompt":        {transcript.Claude, 200_000, []any{"prompt", 50, 155, "over", "prompt", 156}, []string{"155k between"}},
 		"the ceiling in mid-turn":        {transcript.Claude, 200_000, []any{"prompt", 50, 155, 156}, []string{"155k struck"}},
+		"a ceiling by small steps":       {transcript.Claude, 200_000, []any{"prompt", 145, 150, 155, 160, 165, 168, 169}, []string{"168k struck"}},
 		"nothing asks at the very end":   {transcript.Claude, 200_000, []any{"prompt", 50, "commit", 155, "over"}, nil},
 		"a prompt that nobody answered":  {transcript.Claude, 200_000, []any{"prompt", 50, "commit", 110, "over", "prompt", "prompt", 120}, []string{"110k at commit"}},
 	} {
 		trace := story(tc.steps...)
 		p := play(trace, rulesOf(tc.host, trace, wide("commit"), tc.window, 20_000), 0)
 		equal(t, name, told(p.planned), tc.want)
+	}
+}
+
+// A request that grows by more than any before it, from just below the ceiling, is what
+// the host would have refused.
+func TestPlayCountsRefused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		steps []any
+		want  int
+	}{
+		"it fits":      {[]any{"prompt", 145, 150, 155, 160, 176}, 0},
+		"it does not":  {[]any{"prompt", 145, 150, 155, 160, 178}, 1},
+		"compacted by": {[]any{"prompt", 145, 150, 168, 178}, 0},
+	} {
+		trace := story(tc.steps...)
+		p := play(trace, rulesOf(transcript.Claude, trace, wide("commit"), 200_000, 20_000), 0)
+		equal(t, name, p.over, tc.want)
 	}
 }
 

@@ -2,15 +2,26 @@ package compact
 
 import "slices"
 
-// hostReserve is what Claude Code keeps of a window at most: from there on it
-// refuses requests altogether.
-const hostReserve = 23_000
+// HostReserve is what Claude Code keeps of a window at most: from there on it refuses
+// requests altogether. It compacts by itself when leastStep less is free. mostStep covers
+// all but one in a thousand of the recorded requests.
+const (
+	HostReserve = 23_000
+	leastStep   = 10_000
+	mostStep    = 27_000
+)
 
-// Ceiling is the size from which a host's own compaction must not be held back
-// any longer. Below what the host keeps free, 27,000 tokens leave room for an
-// answer that the transcript does not show yet. A lower one may be configured.
-func Ceiling(s Settings, window int64) int64 {
-	own := max(window-hostReserve-27_000, 0)
+// Ceiling is the size from which a host's own compaction must not be held back any
+// longer: below what the host keeps free there is room for one more step of this session,
+// which may be by a quarter larger than the largest so far, as the transcript may not show
+// the last one yet. Without any step (0) that is mostStep. The ceiling is never above the
+// host's own. A lower one may be configured.
+func Ceiling(s Settings, window, step int64) int64 {
+	room := int64(mostStep)
+	if step > 0 {
+		room = min(max(step+step/4, leastStep), mostStep)
+	}
+	own := max(window-HostReserve-room, 0)
 	if s.CeilingTokens > 0 {
 		return min(int64(s.CeilingTokens), own)
 	}
@@ -34,6 +45,8 @@ type Ask struct {
 	Decision Decision
 	// Usage is the context's, with what has grown since it was told.
 	Usage Usage
+	// Step is the most by which one request has grown the context, 0 where nobody knows.
+	Step int64
 	// Again: it was refused before, and nothing has happened since: the turn
 	// ended by that, or the model's server has refused the request.
 	Again bool
@@ -57,5 +70,5 @@ func Gate(a Ask) bool {
 	case a.Usage.Least > 0 && a.Commits >= guessedCommits && slices.Contains(a.Decision.Signals, Commit):
 		return true
 	}
-	return a.Usage.Used >= Ceiling(a.Settings, a.Usage.Window)
+	return a.Usage.Used >= Ceiling(a.Settings, a.Usage.Window, a.Step)
 }

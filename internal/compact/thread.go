@@ -40,11 +40,12 @@ type Thread struct {
 	// Background are those of them that go on in the background.
 	Background map[string]Command `json:"behind,omitempty"`
 	// Transcript, Model and Window are the host's, as last told. Peak is the most that
-	// the context has held.
+	// the context has held, Step the most by which it has grown at once.
 	Transcript string `json:"transcript,omitempty"`
 	Model      string `json:"model,omitempty"`
 	Window     int64  `json:"window,omitempty"`
 	Peak       int64  `json:"peak,omitempty"`
+	Step       int64  `json:"step,omitempty"`
 	// Noted is the last decision that was left on the timeline, SuggestedAt the size at
 	// which the person was last told to compact, and SuggestedTier how urgent it was.
 	Noted         string `json:"said,omitempty"`
@@ -393,6 +394,9 @@ func (t *Thread) task(e host.TaskUpdated) {
 func (t *Thread) used(e host.UsageSeen) {
 	t.see(e.Window)
 	t.Peak = max(t.Peak, e.Used)
+	if t.Usage.Used > 0 {
+		t.Step = max(t.Step, e.Used-t.Usage.Used)
+	}
 	t.Usage = t.Measure(e, Settings{})
 	if n := len(t.History); n > 0 && t.History[n-1].After < 0 && t.Usage.Known() {
 		t.History = slices.Clone(t.History)

@@ -203,16 +203,32 @@ func TestFactsOfAThread(t *testing.T) {
 }
 
 // The gate must not hold the host back beyond the ceiling: what the host keeps for
-// itself, and room for an answer, below the window; lower where that is configured.
+// itself, and room for a step as this session makes them, below the window; never above
+// the host's own moment, and lower where that is configured.
 func TestCeiling(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		configured   int
-		window, want int64
-	}{{0, 200_000, 150_000}, {0, 40_000, 0}, {100_000, 200_000, 100_000}, {1, 200_000, 1}, {180_000, 200_000, 150_000}, {-5, 200_000, 150_000}} {
-		if got := Ceiling(Settings{CeilingTokens: tc.configured}, tc.window); got != tc.want {
-			t.Errorf("%d of %d: %d, want %d", tc.configured, tc.window, got, tc.want)
+		configured         int
+		window, step, want int64
+	}{
+		{0, 200_000, 0, 150_000}, {0, 40_000, 0, 0}, {100_000, 200_000, 0, 100_000}, {1, 200_000, 0, 1}, {180_000, 200_000, 0, 150_000}, {-5, 200_000, 0, 150_000},
+		{0, 200_000, 1, 167_000}, {0, 200_000, 8_000, 167_000}, {0, 200_000, 16_000, 157_000}, {0, 200_000, 70_000, 150_000}, {0, 200_000, -1, 150_000},
+		{160_000, 200_000, 1, 160_000}, {160_000, 200_000, 16_000, 157_000}, {0, 1_000_000, 1, 967_000}, {0, 30_000, 1, 0},
+	} {
+		if got := Ceiling(Settings{CeilingTokens: tc.configured}, tc.window, tc.step); got != tc.want {
+			t.Errorf("%d of %d after a step of %d: %d, want %d", tc.configured, tc.window, tc.step, got, tc.want)
 		}
+	}
+	grows := run(auto(), host.UsageSeen{Used: 90_000, Window: 200_000}, host.UsageSeen{Used: 96_000}, host.UsageSeen{Used: 97_000}, host.UsageSeen{Used: -1}, host.UsageSeen{Used: 40_000}, host.UsageSeen{Used: 41_000})
+	if grows.Step != 6_000 {
+		t.Errorf("largest step %d", grows.Step)
+	}
+	full := Ask{Settings: auto(), Decision: Decision{Verdict: Wait}, Usage: Usage{Used: 160_000, Window: 200_000}}
+	if !Gate(full) {
+		t.Error("closed at a size that is too large for a step that nobody knows")
+	}
+	if full.Step = 6_000; Gate(full) {
+		t.Error("open, though the steps of this session are small")
 	}
 	if got := (Usage{Used: 10, Window: 100}).Grown(7).Used; got != 13 {
 		t.Errorf("seven bytes more: %d", got)

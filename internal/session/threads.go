@@ -188,7 +188,7 @@ func (tx *Tx) Gate(set compact.Settings) (open bool, err error) {
 		grown = compact.Usage{Used: -1}
 	}
 	open = compact.Gate(compact.Ask{
-		Settings: set, Decision: d, Usage: grown,
+		Settings: set, Decision: d, Usage: grown, Step: tx.Memory.Thread.Step,
 		Again: t.Refused != 0 && t.Refused == u.Used+1, Commits: t.Commits,
 	})
 	t.Asked, t.Refused = true, 0
