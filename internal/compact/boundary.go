@@ -35,6 +35,9 @@ const (
 	TurnEnd Boundary = "turn_end"
 )
 
+// turnComplete is what the origin of the boundaries calls TurnEnd.
+const turnComplete Boundary = "turn_complete"
+
 // boundaries are all of them, in the order in which they are listed everywhere,
 // with the tier from which each is large enough: early takes only big steps,
 // ready also finished slices, asap any natural pause.
@@ -112,6 +115,9 @@ type Signals uint16
 func setOf(list ...Boundary) Signals {
 	var s Signals
 	for _, b := range list {
+		if b == turnComplete {
+			b = TurnEnd
+		}
 		for i := range boundaries {
 			if boundaries[i].Boundary == b {
 				s |= 1 << i

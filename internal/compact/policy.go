@@ -22,7 +22,8 @@ type Compaction struct {
 type Input struct {
 	Settings Settings
 	Usage    Usage
-	// Signals are those of the turn, from Thread.Boundary.
+	// Signals are those of the turn, from Thread.Boundary, and TurnEnd where the turn is over
+	// and nothing runs on, or the next one has not sent its first request yet.
 	Signals Signals
 	// History holds the session's compactions, oldest first.
 	History []Compaction

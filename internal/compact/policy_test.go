@@ -41,7 +41,9 @@ func texts(s Signals) []string {
 func everySignal() []Signals {
 	var out []Signals
 	for s := range Signals(1 << len(boundaries)) {
-		out = append(out, s)
+		if !s.Has(TurnEnd) { // no sign of a turn, but a moment
+			out = append(out, s)
+		}
 	}
 	return out
 }
@@ -343,7 +345,7 @@ func Test004_MalformedFrontMatterKeepsTheDefaults(t *testing.T) {
 	}
 	d := config.Defaults().Compact
 	if tr := d.Trigger; tr.EarlyPercentRemainingLT != 65 || tr.ReadyPercentRemainingLT != 50 || tr.AsapPercentRemainingLT != 40 || tr.EmergencyPercentRemainingLT != 15 ||
-		counting(tr) != setOf(Commit, PRCheckpoint, PlanCheckpoint, AgentDone, StageComplete) {
+		counting(tr) != setOf(Commit, PRCheckpoint, PlanCheckpoint, AgentDone, StageComplete, TurnEnd) {
 		t.Errorf("defaults %+v", d)
 	}
 }
@@ -376,7 +378,7 @@ func TestExplainSaysWhatDecideSaw(t *testing.T) {
 free: 34% (used 62,000 of a window of 95,000 tokens)
 tier: asap (early < 87.5%, ready < 75%, asap < 65%, emergency < 15%)
 signals in this turn: commit, plan_update
-enough in this tier: commit, pr_checkpoint, plan_checkpoint, agent_done, stage_complete
+enough in this tier: commit, pr_checkpoint, plan_checkpoint, agent_done, stage_complete, turn_end
 growth needed since the last compaction: 1,900 tokens, 900 missing
 mode: auto`
 	if diff := cmp.Diff(want, got); diff != "" {

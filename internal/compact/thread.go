@@ -62,6 +62,9 @@ type state struct {
 	// a tool.
 	Heard  bool `json:"heard,omitempty"`
 	Worked bool `json:"worked,omitempty"`
+	// Begins is set in a turn that follows one which has ended, until its first tools have:
+	// up to there it has sent one request at most.
+	Begins bool `json:"begins,omitempty"`
 	// Seen are the turn's signals from deeds, Spoken those from the agent's last
 	// message, which count only in a turn that worked.
 	Seen   Signals `json:"seen"`
@@ -140,7 +143,7 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	case host.TurnStarted:
 		t.turnStarted(e)
 	case host.TurnEnded:
-		t.Words = t.Words.Ended(e.Interrupted)
+		t.Words, s.Begins = t.Words.Ended(e.Interrupted), false
 	case host.UserMessage:
 		t.asked(e)
 	case host.AgentMessage:
@@ -201,6 +204,22 @@ func (t Thread) Boundary() Signals {
 	return t.State.signals()
 }
 
+// Over reports that the turn has ended, and that nothing is asked.
+func (t Thread) Over() bool {
+	state, _ := t.Words.State(false)
+	return state == StateTurnOver
+}
+
+// Rests reports that no turn is open, as far as anybody knows. One that was interrupted, or
+// died, is.
+func (t Thread) Rests() bool {
+	state, _ := t.Words.State(false)
+	return state == StateTurnOver || state == StateUnknown
+}
+
+// Begins reports that the user's words have opened a turn which has done nothing yet.
+func (t Thread) Begins() bool { return t.State.Begins && t.State.Heard && !t.State.Worked }
+
 // turnStarted begins a turn, once.
 func (t *Thread) turnStarted(e host.TurnStarted) {
 	if e.ID != "" && e.ID == t.TurnID {
@@ -214,7 +233,7 @@ func (t *Thread) turnStarted(e host.TurnStarted) {
 	}
 	s := &t.State
 	s.Before = s.signals()
-	s.Seen, s.Spoken, s.Heard, s.Worked, s.Synthetic = 0, 0, false, false, false
+	s.Seen, s.Spoken, s.Heard, s.Worked, s.Synthetic, s.Begins = 0, 0, false, false, false, t.Rests()
 	t.TurnID, t.Prompt, t.Turn = e.ID, e.Prompt, e.At
 }
 

@@ -60,6 +60,7 @@ type Compact struct {
 	NativeWindow          int    `yaml:"native_window" min:"100000" max:"1000000"`
 	NativePercent         int    `yaml:"native_percent" min:"1" max:"100"`
 	Resume                string `yaml:"resume" oneof:"evidence always never"`
+	AtPrompt              bool   `yaml:"at_prompt"`
 
 	// What follows the auto-compact prompt file may set as well; see [Compact.Over].
 	PacketAuthor string  `yaml:"packet_author" oneof:"watcher agent"`
@@ -80,7 +81,7 @@ type Trigger struct {
 	ReadyPercentRemainingLT     float64  `yaml:"ready_percent_remaining_lt" min:"0" max:"100"`
 	AsapPercentRemainingLT      float64  `yaml:"asap_percent_remaining_lt" min:"0" max:"100"`
 	EmergencyPercentRemainingLT float64  `yaml:"emergency_percent_remaining_lt" min:"0" max:"100"`
-	AutoRequiresAnyBoundary     []string `yaml:"auto_requires_any_boundary" oneof:"commit pr_checkpoint plan_checkpoint plan_update agent_done topic_shift concluding_thought stage_complete"`
+	AutoRequiresAnyBoundary     []string `yaml:"auto_requires_any_boundary" oneof:"commit pr_checkpoint plan_checkpoint plan_update agent_done topic_shift concluding_thought stage_complete turn_end turn_complete"`
 }
 
 // Packet shapes the continuation packet.
@@ -192,10 +193,11 @@ func Defaults() Config {
 			NativeWindow:          100_000,
 			NativePercent:         60,
 			Resume:                "evidence",
+			AtPrompt:              true,
 			PacketAuthor:          "watcher",
 			Trigger: Trigger{
 				EarlyPercentRemainingLT: 65, ReadyPercentRemainingLT: 50, AsapPercentRemainingLT: 40, EmergencyPercentRemainingLT: 15,
-				AutoRequiresAnyBoundary: []string{"commit", "pr_checkpoint", "plan_checkpoint", "agent_done", "stage_complete"},
+				AutoRequiresAnyBoundary: []string{"commit", "pr_checkpoint", "plan_checkpoint", "agent_done", "stage_complete", "turn_end"},
 			},
 			Packet:  Packet{MaxTailChars: 1200, Expiry: 24 * time.Hour},
 			Markers: defaultMarkers(),

@@ -131,7 +131,7 @@ func TestLoad(t *testing.T) {
 				`config.yaml:9: compact.mode: want one of off, tag, suggest, auto, got "never"`,
 				`config.yaml:11: compact.trigger.asap_percent_remaining_lt: want a number from 0 to 100, got 101`,
 				`config.yaml:12: compact.trigger.auto_requires_any_boundary: item 2: want one of commit, pr_checkpoint, plan_checkpoint, ` +
-					`plan_update, agent_done, topic_shift, concluding_thought, stage_complete, got "comit"`,
+					`plan_update, agent_done, topic_shift, concluding_thought, stage_complete, turn_end, turn_complete, got "comit"`,
 				`config.yaml:14: compress.base_url: want text that starts with https:// or http://, got "ftp://x"`,
 				`config.yaml:15: compress.concurrency: want a whole number, got 2.5`,
 				`config.yaml:16: compress.model: want text, got a list`,

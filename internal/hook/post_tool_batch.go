@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -16,7 +17,7 @@ func (c *call) postToolBatch() (host.Reply, error) {
 	return c.flush(func(tx *session.Tx) error {
 		tx.Stepped(c.in.Batch)
 		return nil
-	}, m.Threads.Notable(c.in.Batch))
+	}, m.Threads.Notable(c.in.Batch) || c.host.Gates && c.cfg.Compact.Mode == compact.ModeAuto && m.Thread.State.Begins)
 }
 
 // agentAtWork remembers that a sub-agent is at work, where the host will not say

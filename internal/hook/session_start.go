@@ -41,16 +41,13 @@ func (c *call) sessionStart() (host.Reply, error) {
 		if err := c.nameFeature(tx, feature); err != nil {
 			return err
 		}
-		if source == "resume" && len(tx.Memory.Thread.Background) > 0 {
-			tx.Memory.Threads.Resumed = true
-		}
+		tx.Memory.Threads.Resumed = tx.Memory.Threads.Resumed || source == "resume"
 		if tx.Workflow != nil {
 			switch {
 			case !tx.Workflow.Active || source == "clear":
 			case source == "resume" && c.host.ForksAsResumed && !c.tellsWhose():
 				// It may be a copy, whose first prompt has another name: the original
 				// may be at work.
-				tx.Memory.Threads.Resumed = true
 			default:
 				if _, err := tx.Apply(workflow.Recover{Background: true}); err != nil {
 					return err

@@ -25,7 +25,7 @@ func (c *call) steer(r *host.Reply) {
 	}
 	err := c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
-		d, err := tx.Decide(set)
+		d, err := tx.Decide(set, tx.Memory.Thread.Over())
 		u := tx.Memory.Thread.Weigh(c.now, set).Usage
 		r.Steers = true
 		r.Hold = !compact.Gate(compact.Ask{Settings: set, Decision: d, Usage: u})

@@ -85,7 +85,8 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	}
 	tx.Observe(host.AgentMessage{Text: c.in.Answer}, set)
 	tx.Observe(host.TurnEnded{}, set)
-	dec, err := tx.Decide(set)
+	waits := set.Mode == compact.ModeAuto && c.host.Gates // what is due comes with the next prompt
+	dec, err := tx.Decide(set, w.Over() && (set.AtPrompt || !waits))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 // Threads is the main thread beside its sub-agents, as far as a compaction needs
@@ -63,6 +64,7 @@ func (t Threads) Notable(b host.Batch) bool {
 func (tx *Tx) Stepped(b host.Batch) {
 	t := &tx.Memory.Threads
 	t.Step, t.Resting, t.Asked, t.Refused, t.Batch = time.Time{}, false, false, 0, host.Batch{}
+	tx.Memory.Thread.State.Begins = false
 	if len(t.Agents) > 0 {
 		t.Step = tx.o.Now
 	}
@@ -95,6 +97,13 @@ func (tx *Tx) Rested(background []string, listed bool) {
 		t.Agents = maps.Clone(t.Agents)
 		maps.DeleteFunc(t.Agents, func(id string, _ time.Time) bool { return !slices.Contains(background, id) })
 	}
+}
+
+// RunsOn reports whether an agent, or a stage of the workflow, goes on when the main
+// thread's turn has ended. What runs in a shell does not count.
+func (m *Memory) RunsOn(w *workflow.State) bool {
+	return len(m.Threads.Agents)+len(m.Threads.Running) > 0 ||
+		w != nil && w.Active && (len(w.ActiveStages) > 0 || !m.Loop.LetGo && !m.Loop.Rests)
 }
 
 // maxAgents bounds the agents that are remembered: one that is killed says
@@ -180,7 +189,8 @@ func (m *Memory) batched() bool {
 func (tx *Tx) Gate(set compact.Settings) (open bool, err error) {
 	t := &tx.Memory.Threads
 	settled := tx.Memory.batched()
-	d, err := tx.Decide(set)
+	w := tx.Memory.Thread
+	d, err := tx.Decide(set, set.AtPrompt && (w.Begins() || t.Resumed && w.Rests()))
 	u := tx.Memory.Thread.Weigh(tx.o.Now, set).Usage
 	grown := tx.grown()
 	grown.Window, grown.Least = u.Window, u.Least

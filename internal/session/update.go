@@ -180,10 +180,10 @@ func (tx *Tx) agentUsage(path string, set compact.Settings) compact.Usage {
 }
 
 // Decide weighs the turn, and leaves a line on the timeline when its outcome
-// changed.
-func (tx *Tx) Decide(set compact.Settings) (compact.Decision, error) {
+// changed. Over says that the turn has ended, or that the next one only begins.
+func (tx *Tx) Decide(set compact.Settings, over bool) (compact.Decision, error) {
 	tx.Measure()
-	d, events := DecideWatched(&tx.Memory.Thread, tx.o.Now, set, tx.o.Lang)
+	d, events := DecideWatched(&tx.Memory.Thread, tx.o.Now, set, over && !tx.Memory.RunsOn(tx.Workflow), tx.o.Lang)
 	return d, tx.Emit(events...)
 }
 

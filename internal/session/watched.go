@@ -157,10 +157,14 @@ func HooksCompact(s *store.Session, since time.Time) bool {
 	return k != nil && !k.At.Before(since)
 }
 
-// DecideWatched weighs the turn of a watched thread; the events are for the
-// timeline.
-func DecideWatched(t *compact.Thread, now time.Time, set compact.Settings, lang message.Lang) (compact.Decision, []store.Event) {
-	d := t.Decide(now, set)
+// DecideWatched weighs the turn of a watched thread, end says whether that is over; the
+// events are for the timeline.
+func DecideWatched(t *compact.Thread, now time.Time, set compact.Settings, end bool, lang message.Lang) (compact.Decision, []store.Event) {
+	in := t.Weigh(now, set)
+	if end {
+		in.Signals |= compact.TurnEnd.Signal()
+	}
+	d := compact.Decide(in)
 	next, news := t.Announce(d)
 	if *t = next; !news {
 		return d, nil

@@ -134,11 +134,11 @@ func TestDecisionsAreAnnouncedOnce(t *testing.T) {
 	t.Parallel()
 	th := compact.Thread{}.Apply(host.UsageSeen{Used: 195_000, Window: 200_000}, compact.Settings{})
 	set := config.Defaults().Compact
-	d, events := DecideWatched(&th, noon, set, message.EN)
+	d, events := DecideWatched(&th, noon, set, false, message.EN)
 	if len(events) != 1 || events[0].Type != message.EventCompactDecision {
 		t.Fatalf("%+v, %v", d, events)
 	}
-	if _, again := DecideWatched(&th, noon, set, message.EN); len(again) != 0 {
+	if _, again := DecideWatched(&th, noon, set, false, message.EN); len(again) != 0 {
 		t.Errorf("announced again: %v", again)
 	}
 	// The hooks do the same, with the size that the transcript tells.
@@ -147,7 +147,7 @@ func TestDecisionsAreAnnouncedOnce(t *testing.T) {
 	for range 2 {
 		update(t, s, func(tx *Tx) error {
 			tx.Observe(host.SessionSeen{Transcript: path, Model: "claude-sonnet-4-5"}, compact.Settings{})
-			d, err := tx.Decide(set)
+			d, err := tx.Decide(set, false)
 			if d.Verdict != compact.DoSuggest {
 				t.Errorf("%+v", d)
 			}

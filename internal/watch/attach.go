@@ -142,6 +142,7 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 		}
 		t.conversation = s
 		s.more = func() (string, []string) { return w.more(t) }
+		s.busy = func() bool { return w.busy(t) }
 		t.cycle = cycle{Phase: watching}
 		t.items = map[string]bool{}
 		s.report("attached", message.WatchAttached, cmp.Or(info.Cwd, info.ID))

@@ -207,7 +207,7 @@ func (w *Claude) between(ctx context.Context) error {
 	if err := w.measure(ctx); err != nil {
 		return err
 	}
-	if !s.turnEnded() {
+	if !s.turnEnded(w.spoke()) {
 		return nil
 	}
 	ok, rec := s.leaseDelivery()
@@ -340,7 +340,7 @@ func (w *Claude) deliver(ctx context.Context, d *delivery) error {
 	if err := w.measure(ctx); err != nil {
 		return err
 	}
-	w.sess.turnEnded()
+	w.sess.turnEnded(true)
 	return nil
 }
 

@@ -79,6 +79,9 @@ func fakeClaude(mode string) {
 			out(`{"type":"user","session_id":"s1","parent_tool_use_id":null,"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"[main abcdef1] one\n 1 file changed"}]},"tool_use_result":{"interrupted":false}}`)
 			out(`{"type":"assistant","session_id":"s1","parent_tool_use_id":"sub","message":{"content":[{"type":"text","text":"from a sub-agent"}],"usage":{"input_tokens":9}}}`)
 		}
+		if text == "talk" {
+			used = 130_000
+		}
 		reply := "ok"
 		if text == "MY PROMPT" {
 			reply = "MY PACKET"
@@ -159,6 +162,9 @@ func TestClaude(t *testing.T) {
 		{name: "never", set: func(s *compact.Settings) { s.Resume = compact.ResumeNever }, prompts: []string{"plan"}, want: []string{"plan", "/compact"}},
 		{name: "a message waits", prompts: []string{"plan", "again"}, want: []string{"plan", "/compact", "PACKET + again"}},
 		{name: "a message waits, to the letter", set: toTheLetter, prompts: []string{"work", "again"}, want: []string{"work", "/compact", "PACKET + again"}},
+		{name: "the turn is over", set: toTheLetter, prompts: []string{"talk"}, want: []string{"talk", "/compact"}},
+		{name: "the turn is over, nobody sits before it", change: alone, prompts: []string{"talk"}, want: []string{"talk", "/compact"}},
+		{name: "the turn is over, a message waits", prompts: []string{"talk", "hello"}, want: []string{"talk", "hello", "/compact"}},
 		{name: "fails", mode: "fail", prompts: []string{"work", "again"}, want: []string{"work", "/compact", "again"}},
 		{
 			name: "agent's packet", set: func(s *compact.Settings) { s.PacketAuthor, s.Prompt = "agent", "MY PROMPT" },

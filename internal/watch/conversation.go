@@ -3,6 +3,7 @@ package watch
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -96,6 +97,8 @@ type conversation struct {
 	until time.Time
 	// more is what else the thread works towards, and on.
 	more func() (goal string, steps []string)
+	// busy says that a goal or an agent of the thread goes on between its turns.
+	busy func() bool
 }
 
 // failed makes the next attempt wait: a compaction that fails reads the whole
@@ -245,16 +248,18 @@ func (s *conversation) turnStarted(id string) {
 	s.observe(host.TurnStarted{ID: id})
 }
 
-// turnEnded decides. It is true when the policy wants to compact and we may.
-func (s *conversation) turnEnded() bool {
+// turnEnded decides. It is true when the policy wants to compact and we may. Queued says
+// that a message of the user's waits: then the end of the turn is no boundary.
+func (s *conversation) turnEnded(queued bool) bool {
 	s.settings = s.opts.Settings()
+	queued = queued || s.runsOn()
 	var (
 		d    compact.Decision
 		tell bool
 	)
 	_ = s.update(false, func(_ *session.Watched, t *compact.Thread) (events []store.Event) {
 		*t = t.Apply(host.TurnEnded{}, s.settings)
-		d, events = session.DecideWatched(t, s.opts.Now(), s.settings, s.opts.Lang)
+		d, events = session.DecideWatched(t, s.opts.Now(), s.settings, t.Over() && !queued, s.opts.Lang)
 		if *t, tell = t.Tell(d, s.settings); tell {
 			events = append(events, store.On(message.EventCompactSuggested, "tier", d.Tier,
 				"percentRemaining", d.PercentRemaining, "met", d.Met))
@@ -362,7 +367,7 @@ func (s *conversation) packet(agent string, holds func() bool) compact.Packet {
 func (s *conversation) holds() bool {
 	switch s.settings.Resume {
 	case compact.ResumeAlways:
-		return s.refuses()
+		return s.refuses() || s.atTurnEnd()
 	case compact.ResumeNever:
 		return true
 	}
@@ -375,13 +380,27 @@ func (s *conversation) refuses() bool {
 	return state.Refuses()
 }
 
+// atTurnEnd reports that nothing but the end of the turn has led to the compaction. That
+// opens no turn.
+func (s *conversation) atTurnEnd() bool {
+	return slices.Equal(s.decision.Met, []compact.Boundary{compact.TurnEnd})
+}
+
+// runsOn reports whether something goes on though the turn is over: a stage, a goal, or
+// an agent.
+func (s *conversation) runsOn() bool {
+	w, _ := session.Peek(s.sess) // one that cannot be read does not go on
+	m := session.Read(s.sess)
+	return m.RunsOn(w) || s.own.Goal != nil || s.busy != nil && s.busy()
+}
+
 // openWork is what there is to carry on with without a word of the user's: a stage of our
 // workflow that does not rest, or, where nobody sits before the run, what was asked for.
 func (s *conversation) openWork() string {
 	w, err := session.Peek(s.sess)
 	m := session.Read(s.sess)
 	switch {
-	case s.refuses():
+	case s.refuses(), s.atTurnEnd():
 		return ""
 	// Where the hooks have let the workflow go, the next word is the user's.
 	case err == nil && w != nil && w.Active && !m.Loop.LetGo && !m.Loop.Rests:

@@ -211,7 +211,13 @@ func (w *Codex) goals() {
 // always it does; else it stands in the thread before all that is said next, and
 // what opens a turn comes later, see [Codex.resume].
 func (t *thread) holds() bool {
-	return t.settings.Resume != compact.ResumeAlways || t.own.Goal != nil || t.goal.open() || t.refuses()
+	return t.settings.Resume != compact.ResumeAlways || t.own.Goal != nil || t.goal.open() || t.refuses() || t.atTurnEnd()
+}
+
+// busy says that the goal is pursued, or that a sub-agent is at work.
+func (w *Codex) busy(t *thread) bool {
+	_, agents := w.more(t)
+	return t.goal != nil && t.goal.Status == goalActive || len(agents) > 0
 }
 
 // more are the goal and the sub-agents that are still at work.

@@ -159,7 +159,7 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 	}
 	act := false
 	if turn.Status == turnCompleted && turn.ID != t.thread.Compaction {
-		act = t.conversation.turnEnded()
+		act = t.conversation.turnEnded(false)
 	}
 	w.feed(t, turnOver{Turn: turn.ID, Status: turn.Status, Act: act})
 }

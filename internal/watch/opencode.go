@@ -487,7 +487,7 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 			}
 		}
 	}
-	if !s.follow(list, len(w.Prompts) > 0) || !s.turnEnded() {
+	if !s.follow(list, len(w.Prompts) > 0) || !s.turnEnded(false) {
 		return false, nil
 	}
 	if !leased {

@@ -158,7 +158,7 @@ func storyStream(t *testing.T, home *store.Home, id string) {
 	use("TodoWrite", `{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"in_progress"}]}`, "ok", false)
 	line(`{"type":"assistant","message":{"content":[{"type":"text","text":%q}]}}`, storySaid)
 	line(`{"type":"result","result":%q}`, storySaid)
-	w.sess.turnEnded()
+	w.sess.turnEnded(false)
 }
 
 // Whoever tells the story of a turn, and however many do, the thread is the same.

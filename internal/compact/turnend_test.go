@@ -1,0 +1,81 @@
+package compact
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
+)
+
+// The end of a turn is enough from the tier ready on, under either of its names, and only
+// where the configuration names it.
+func TestTurnEndCountsFromReady(t *testing.T) {
+	t.Parallel()
+	for name, list := range map[string][]string{"ours": {"commit", "turn_end"}, "the origin's": {"turn_complete"}, "none": {"commit", "stage_complete"}} {
+		in := Input{Settings: auto(), Signals: TurnEnd.Signal(), Now: noon}
+		in.Settings.Trigger.AutoRequiresAnyBoundary = list
+		for p := int64(15); p <= 100; p++ {
+			in.Usage = free(p)
+			d := Decide(in)
+			if want := p < 75 && name != "none"; (d.Verdict == DoCompact) != want || want && !slices.Equal(d.Met, []Boundary{TurnEnd}) {
+				t.Errorf("%s, %d%% free: %s, %v", name, p, d.Verdict, d.Met)
+			}
+		}
+	}
+}
+
+// A turn begins with the user's words after one that has ended, or where nothing is known of
+// an earlier one, and only until it has done something.
+func TestATurnBegins(t *testing.T) {
+	t.Parallel()
+	prompt := func(id string) []host.Event {
+		return []host.Event{host.TurnStarted{Prompt: id, At: noon}, host.UserMessage{Text: "port " + id}}
+	}
+	said := host.AgentMessage{Text: "It is ported. Shall I go on?"}
+	ended := append(prompt("1"), host.ToolActivity{}, said, host.TurnEnded{})
+	for name, c := range map[string]struct {
+		events []host.Event
+		want   bool
+	}{
+		"nothing":                       {nil, false},
+		"the first prompt":              {prompt("1"), true},
+		"the second":                    {append(ended, prompt("2")...), true},
+		"a note of the host's":          {append(ended, host.TurnStarted{Prompt: "2"}), false},
+		"a packet of ours":              {append(ended, host.TurnStarted{Prompt: "2"}, host.UserMessage{Text: PacketOpen}), false},
+		"a tool has run":                {append(prompt("1"), host.ToolActivity{}), false},
+		"a file was changed":            {append(prompt("1"), host.FileChanged{File: "a.go"}), false},
+		"typed while it works":          {append(prompt("1"), append([]host.Event{host.ToolActivity{}}, prompt("1")...)...), false},
+		"it has ended again":            {append(ended, append(prompt("2"), said, host.TurnEnded{})...), false},
+		"after an interruption":         {append(prompt("1"), append([]host.Event{host.ToolActivity{}, host.TurnEnded{Interrupted: true}}, prompt("2")...)...), false},
+		"after a turn that nobody told": {append(prompt("1"), append([]host.Event{host.ToolActivity{}, said}, prompt("2")...)...), false},
+		"after a plan that waits":       {append(ended, append([]host.Event{host.Proposed{}}, prompt("2")...)...), false},
+	} {
+		if got := threadOf(c.events...).Begins(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Thirty turns without a commit, while the context fills up, are a few suggestions.
+func TestTellThirtyTurns(t *testing.T) {
+	t.Parallel()
+	set := config.Defaults().Compact
+	set.Mode = ModeSuggest
+	for _, step := range []int64{500, 1_000, 2_000, 3_000, 4_500, 6_000, 12_000} {
+		var thread Thread
+		told := 0
+		for n := range int64(30) {
+			thread = thread.Apply(host.TurnStarted{}, set).Apply(host.ToolActivity{}, set).Apply(host.UsageSeen{Used: min(20_000+n*step, 195_000), Window: 200_000}, set).Apply(host.TurnEnded{}, set)
+			in := thread.Weigh(noon, set)
+			in.Signals |= TurnEnd.Signal()
+			var tell bool
+			if thread, tell = thread.Tell(Decide(in), set); tell {
+				told++
+			}
+		}
+		if told > 5 {
+			t.Errorf("%d tokens each: %d suggestions", step, told)
+		}
+	}
+}
