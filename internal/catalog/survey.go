@@ -61,9 +61,9 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, tongue Tongue) 
 	}
 	switch {
 	case s.Total == 0 && s.N != 0:
-		return Survey{}, message.WithHint(message.Fail(message.NeverCompacted), message.HintPacketNow)
+		return Survey{}, message.Misuse{Err: message.WithHint(message.Fail(message.NeverCompacted), message.HintPacketNow)}
 	case s.N > s.Total:
-		return Survey{}, message.Fail(message.NoCompaction, s.N, s.Total)
+		return Survey{}, message.Misuse{Err: message.Fail(message.NoCompaction, s.N, s.Total)}
 	case s.N < 0:
 		s.N = s.Total
 	}

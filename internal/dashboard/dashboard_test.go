@@ -448,6 +448,9 @@ func TestSession(t *testing.T) {
 	if s.N != 1 || s.Kept != nil || s.Handed == nil || s.Lost != nil || s.Why != nil { // there is no summary
 		t.Errorf("survey: %+v", s)
 	}
+	if status, body, _ := v.ask("/api/packet?n=9&id="+id, nil); status != http.StatusBadRequest {
+		t.Errorf("a compaction that there is not: %d %s", status, body)
+	}
 	v.get("/api/packet?n=1&why=1&id="+id, &s)
 	if !slices.ContainsFunc(s.Why, func(r catalog.Reason) bool { return len(r.Evidence) > 0 }) {
 		t.Errorf("nothing of the survey has evidence: %+v", s.Why)

@@ -66,8 +66,12 @@ func (r *record) codex(c *cursor) bool {
 }
 
 // codexTells looks at the head of a payload, where its type stands, and reports
-// whether it may say something that is asked for.
+// whether it may say something that is asked for. Where the type stands elsewhere, as
+// after a program that sorts members, it may.
 func (r *record) codexTells(head []byte) bool {
+	if len(r.typ) == 0 || !bytes.HasPrefix(head, []byte(`{"type"`)) {
+		return true
+	}
 	has := func(word string) bool { return bytes.Contains(head, []byte(word)) }
 	switch string(r.typ) {
 	case "response_item":

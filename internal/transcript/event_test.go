@@ -436,3 +436,20 @@ func TestUnreadableLinesAreTheSameForAll(t *testing.T) {
 		}
 	}
 }
+
+// Members have no order: who skims a rollout that some program has sorted sees what
+// stands in it.
+func TestMembersHaveNoOrder(t *testing.T) {
+	t.Parallel()
+	const rollout = `{"payload":{"cwd":"/p","id":"019f0000-0000-7000-8000-000000000000"},"type":"session_meta"}
+{"payload":{"info":{"last_token_usage":{"input_tokens":7,"output_tokens":1},"total_token_usage":{"input_tokens":7,"output_tokens":1}},"type":"token_count"},"type":"event_msg"}
+{"payload":{"arguments":"{}","call_id":"c","name":"exec_command","type":"function_call"},"type":"response_item"}
+`
+	n := map[transcript.EventKind]int{}
+	if _, err := transcript.Events(t.Context(), strings.NewReader(rollout), 0, transcript.Codex, transcript.Want{Results: func() bool { return false }}, func(e *transcript.Event) { n[e.Kind]++ }); err != nil {
+		t.Fatal(err)
+	}
+	if n[transcript.About] != 1 || n[transcript.Counted] != 1 || n[transcript.ToolBegan] != 1 {
+		t.Errorf("events %v", n)
+	}
+}

@@ -43,7 +43,7 @@ func ReadGemini(path string) (GeminiFile, error) {
 		return GeminiFile{}, err
 	}
 	r := geminiReader{at: map[string]int{}}
-	for line := range bytes.Lines(data) {
+	for line := range bytes.Lines(bytes.TrimPrefix(data, bom)) {
 		if gjson.ValidBytes(line) {
 			r.line(gjson.ParseBytes(line))
 		}
@@ -221,7 +221,7 @@ func geminiHead(path string) []byte {
 	defer f.Close()
 	head := make([]byte, min(size, 4<<10))
 	n, _ := f.ReadAt(head, 0)
-	head, _, _ = bytes.Cut(head[:n], []byte("\n"))
+	head, _, _ = bytes.Cut(bytes.TrimPrefix(head[:n], bom), []byte("\n"))
 	return head
 }
 

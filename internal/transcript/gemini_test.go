@@ -113,3 +113,14 @@ func TestGeminiReadsTheEnd(t *testing.T) {
 		t.Errorf("%s\nbecame\n%s", before, after)
 	}
 }
+
+func TestGeminiWithAByteOrderMark(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "session-1.jsonl")
+	if err := os.WriteFile(path, []byte("\ufeff"+strings.Join(geminiLines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := ReadGemini(path); err != nil || g.Session != "s1" || len(g.Messages) == 0 || GeminiAbout(path).Session != "s1" {
+		t.Errorf("session %q with %d messages: %v", g.Session, len(g.Messages), err)
+	}
+}
