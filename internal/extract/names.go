@@ -3,6 +3,7 @@ package extract
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
 // Name is a word of a text that only this project knows: a path, or an
@@ -38,6 +39,8 @@ type NameScan struct {
 	def        bool
 	named      bool // this line had a name
 	start, end int  // the rest of a word that is read in parts
+	runEnd     int  // of the last words that backslashes join
+	folders    bool // they are a path of Windows
 }
 
 // Next returns the next name; false at the end of the text.
@@ -123,24 +126,67 @@ func (s *NameScan) skip() bool {
 		i++
 		if c == '\n' {
 			s.newline()
-		} else if c == '\\' && s.Escaped && i < len(b) {
-			switch b[i] {
-			case 'n':
-				s.newline()
-			case 'u':
-				i = min(len(b), i+4)
-			case '\\':
-				// A line end inside a string that was quoted twice.
-				if i+2 < len(b) && b[i+1] == 'n' && nameClass[b[i+2]]&nameLower == 0 {
-					i++
+		} else if c == '\\' && i < len(b) {
+			switch {
+			case !s.Escaped:
+				i = s.escape(i)
+			case b[i] == '\\':
+				i = s.escape(i + 1)
+			case b[i] == 'u':
+				i = min(len(b), i+5)
+			default:
+				if i++; b[i-1] == 'n' {
 					s.newline()
 				}
 			}
-			i++
 		}
 	}
 	s.at = i
 	return false
+}
+
+// escape returns where the text goes on behind a backslash of its own that ends before i:
+// a quoted line end is no letter of the word behind it.
+func (s *NameScan) escape(i int) int {
+	b := s.Text
+	digits := 0
+	switch {
+	case i == len(b):
+		return i
+	case b[i] == 'u':
+		digits = 4
+	case b[i] == 'x':
+		digits = 2
+	case strings.IndexByte("nrtbfvsdwBSDW", b[i]) < 0 || s.folder(i):
+		return i
+	case b[i] == 'n':
+		s.newline()
+	}
+	end := i + 1 + digits
+	if end > len(b) || bytes.ContainsFunc(b[i+1:end], func(r rune) bool { return r >= utf8.RuneSelf || class[r]&isHex == 0 }) {
+		return i
+	}
+	return end
+}
+
+// folder reports that the backslash before i parts folders: the run of words that it joins
+// begins with a drive, or with a word and ends with a file's name.
+func (s *NameScan) folder(i int) bool {
+	if i <= s.runEnd {
+		return s.folders
+	}
+	b, from := s.Text, i
+	inRun := func(c byte) bool { return nameClass[c] != 0 || c == '\\' || c == ':' }
+	for from > s.runEnd && inRun(b[from-1]) {
+		from--
+	}
+	for s.runEnd = i; s.runEnd < len(b) && inRun(b[s.runEnd]); {
+		s.runEnd++
+	}
+	run := b[from:s.runEnd]
+	drive := len(run) > 2 && run[1] == ':' && run[2] == '\\'
+	s.folders = drive || nameClass[run[0]] != 0 && fileName(run[bytes.LastIndexByte(run, '\\')+1:])
+	return s.folders
 }
 
 func (s *NameScan) newline() {
@@ -186,11 +232,33 @@ func (s *NameScan) path(word []byte, shape uint8) (Name, bool) {
 			return Name{}, false
 		}
 	}
-	base := word[bytes.LastIndexByte(word, '/')+1:]
-	if len(base) < minBase || len(base) > maxName || base[0] == '_' && fileName(base[1:]) || !nameable(base) {
+	slash := bytes.LastIndexByte(word, '/')
+	base := word[slash+1:]
+	if len(base) < minBase || len(base) > maxName || base[0] == '_' && fileName(base[1:]) || !nameable(base) || slash >= 0 && s.noPath(word, slash) {
 		return Name{}, false
 	}
 	return Name{Text: word, Base: base, Path: true}, true
+}
+
+// noPath reports a word with a slash that names no file of a project: an address, a tag
+// that closes, two words such as text/html, a range such as main..HEAD, a version, a size,
+// and what hosts and we keep of sessions.
+func (s *NameScan) noPath(word []byte, slash int) bool {
+	before, base := byte(0), word[slash+1:]
+	if at := cap(s.Text) - cap(word); at > 0 {
+		before = s.Text[at-1]
+	}
+	switch {
+	case before == ':' && bytes.HasPrefix(word, []byte("//")), before == '<', bytes.Contains(base, []byte("..")):
+		return true
+	case bytes.Contains(word, []byte("/.overtone/")), bytes.Contains(word, []byte("/.claude/projects/")), bytes.Contains(word, []byte("/.codex/sessions/")):
+		return true
+	case fileName(base):
+		return false
+	}
+	plain := !bytes.ContainsFunc(base, func(r rune) bool { return r >= utf8.RuneSelf || class[r]&(isLower|isUpper) == 0 }) && !identifier(base)
+	return nameClass[base[0]]&nameDigit != 0 || bytes.IndexByte(base[1:], '@') >= 0 ||
+		plain && bytes.IndexByte(word, '/') == slash && strings.IndexByte("/.~", word[0]) < 0
 }
 
 // contextLine cuts what grep puts behind a file's name: setup.go-88-text.

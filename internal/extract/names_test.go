@@ -33,6 +33,15 @@ func TestNames(t *testing.T) {
 		{"calls are no files", "resp.json() and resp.json", "resp.json"},
 		{"beside ideographs", "請看internal/store/lock.go的TakeLease", "lock.go TakeLease"},
 		{"a leading underscore", "_privateField __init__", "_privateField"},
+		{"an address is no file", "https://api.example.org/repos/followers see https://example.org/a/setup.go", ""},
+		{"a tag that closes is none", "</thead></mySection>text", ""},
+		{"two words are no path", "application/json and/or true/false owner/repo", ""},
+		{"a folder is one", "./internal /opt/tool pkg/app/server", "internal tool server"},
+		{"ranges, versions and sizes are none", "main...HEAD origin/main..HEAD actions/checkout@9c091bb21b7c a/b/tool@v4 16px/24px a/b/24px 24px", ""},
+		{"what is left of a secret is none", "REDACTED KEY_REDACTED", ""},
+		{"sessions and what we keep of them are none", "/home/u/.claude/projects/-w/agent-a1b2c3.jsonl /home/u/.overtone/sessions/x/workflow.json /home/u/.codex/sessions/2026/rollout.jsonl", ""},
+		{"quoted line ends are no letters", `"\nagentLoop\tchunkFiles" lineA\nlineBeta \u003eBugbotRule \x1bcolourName \bGetState label:\nlabelName`, "agentLoop chunkFiles lineBeta BugbotRule colourName GetState labelName"},
+		{"folders of Windows", `C:\repo\names\table.go src\names.go \`, "table.go names.go"},
 		{"flags", "--dry-run --output_file=x", "output_file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -47,8 +56,8 @@ func TestNames(t *testing.T) {
 // What is inside a JSON string is read as it stands there.
 func TestNamesEscaped(t *testing.T) {
 	t.Parallel()
-	got := names(`first line\nnewName\tother.go\"quotedName\" \u003ctagName\u003e C:\\dir\\win.go`, true)
-	want := []string{"newName", "other.go", "quotedName", "tagName", "win.go"}
+	got := names(`first line\nnewName\tother.go\"quotedName\" \u003ctagName\u003e C:\\dir\\win.go "one\\nagentLoop\\ttwoTabs\\\\nthriceQuoted\\u003eBugbotRule" C:\\new\\names.go src\\test\\table.go \u00`, true)
+	want := []string{"newName", "other.go", "quotedName", "tagName", "win.go", "agentLoop", "twoTabs", "thriceQuoted", "BugbotRule", "names.go", "table.go"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
