@@ -13,11 +13,7 @@ type Name struct {
 	// component of a path, else the word itself. Both are parts of the text.
 	Text, Base []byte
 	Path       bool
-	// Line counts the text's lines from 0. Lead is set on the first name of
-	// its line, Defined where a word such as func or class stands before it.
-	Line    int
-	Lead    bool
-	Defined bool
+	Defined    bool // a word such as func or class stands before it
 }
 
 // An identifier of fewer bytes is as often a word of the language or a local;
@@ -34,10 +30,9 @@ type NameScan struct {
 	Text    []byte
 	Escaped bool
 
-	at, line   int
+	at         int
 	words      int // seen in this line
 	def        bool
-	named      bool // this line had a name
 	start, end int  // the rest of a word that is read in parts
 	runEnd     int  // of the last words that backslashes join
 	folders    bool // they are a path of Windows
@@ -189,26 +184,22 @@ func (s *NameScan) folder(i int) bool {
 	return s.folders
 }
 
-func (s *NameScan) newline() {
-	s.line++
-	s.words, s.def, s.named = 0, false, false
-}
+func (s *NameScan) newline() { s.words, s.def = 0, false }
 
 // plain notes what an ordinary word says about the names behind it.
 func (s *NameScan) plain(word []byte) {
 	if s.words++; s.words > 4 || len(word) > 9 {
 		return
 	}
-	switch string(word) {
+	switch string(bytes.TrimLeft(word, "+-")) { // of a patch
 	case "func", "type", "class", "def", "fn", "function", "interface", "struct", "enum", "trait", "module", "const", "var", "let", "public", "private", "export":
 		s.def = true
 	}
 }
 
 func (s *NameScan) name(n Name) Name {
-	n.Line, n.Lead = s.line, !s.named
 	n.Defined = s.def && !n.Path
-	s.def, s.named = false, true
+	s.def = false
 	return n
 }
 

@@ -63,19 +63,18 @@ func TestNamesEscaped(t *testing.T) {
 	}
 }
 
-func TestNameLines(t *testing.T) {
+func TestNamesDefined(t *testing.T) {
 	t.Parallel()
 	s := extract.NameScan{Text: []byte("a/file.go:3: undefined: missingName\nfunc (s *Store) takeLease() error {\nreturn takeLease\n")}
 	type row struct {
-		Base          string
-		Line          int
-		Lead, Defined bool
+		Base    string
+		Defined bool
 	}
 	var got []row
 	for n, ok := s.Next(); ok; n, ok = s.Next() {
-		got = append(got, row{string(n.Base), n.Line, n.Lead, n.Defined})
+		got = append(got, row{string(n.Base), n.Defined})
 	}
-	want := []row{{"file.go", 0, true, false}, {"missingName", 0, false, false}, {"takeLease", 1, true, true}, {"takeLease", 2, true, false}}
+	want := []row{{"file.go", false}, {"missingName", false}, {"takeLease", true}, {"takeLease", false}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}

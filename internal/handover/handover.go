@@ -1,7 +1,6 @@
 package handover
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -47,18 +46,14 @@ type Handover struct {
 	// Summary is the host's; without one the hand-over cannot know what was
 	// said already.
 	Summary string
-	// Room is how long the text may be, in UTF-16 units; 0 is what was
-	// measured to be enough.
-	Room int
-	Lang message.Lang
+	Lang    message.Lang
 	// Manual says that a person has asked for the compaction, Opens that the text itself
 	// opens a turn, Hold that a word of the user's comes before anything else.
 	Manual, Opens, Hold bool
 }
 
 const (
-	handoverRoom = 5400
-	// Shares of the sections; what they leave goes to the names.
+	// Shares of the sections, in UTF-16 units; the names yield where all of them are full.
 	mostWords    = 1600
 	mostState    = 1400
 	mostFailing  = 500
@@ -66,7 +61,6 @@ const (
 	mostNext     = 500
 	mostDone     = 500
 	mostCommands = 400
-	leastNames   = 1000
 	mostNames    = 2500
 )
 
@@ -90,7 +84,6 @@ func (h Handover) Frame(parts []Part) string {
 
 // Parts are the sections in order, the frame's lines among them.
 func (h Handover) Parts() []Part {
-	room := cmp.Or(h.Room, handoverRoom)
 	w := handoverWriter{Handover: h, now: h.Situation(), stated: newStated(h.Summary)}
 	head := w.header()
 	recall := message.HandoverRecall.Format(h.Lang, h.Session)
@@ -98,7 +91,6 @@ func (h Handover) Parts() []Part {
 	parts := []Part{{"header", head}}
 	used := message.Units(head) + message.Units(recall) + message.Units(last) + message.Units(compact.PacketOpen+compact.PacketClose) + 40
 	add := func(name string, title message.Text, lines []string, most int) {
-		most = min(most, room-used-leastNames)
 		text := section2(title.In(h.Lang), lines, most, h.Lang)
 		if text == "" {
 			return
@@ -114,7 +106,7 @@ func (h Handover) Parts() []Part {
 	add("plan", w.planTitle(), w.plan(), mostNext)
 	add("done", message.HandoverDone, w.done(), mostDone)
 	add("commands", message.HandoverCommands, w.commands(), mostCommands)
-	if names := w.names(min(mostNames, room-used-2)); names != "" {
+	if names := w.names(min(mostNames, packetMax-used-2)); names != "" {
 		parts = append(parts, Part{"names", names})
 	}
 	if parts = append(parts, Part{"recall", recall}); last != "" {
@@ -134,7 +126,7 @@ func (h Handover) Names(handed string, room int) string {
 // Later is what follows a packet that was handed over before the summary was
 // known: the names that neither of them states.
 func (h Handover) Later(handed string) string {
-	names := h.Names(handed, min(mostNames, cmp.Or(h.Room, handoverRoom)-message.Units(handed)))
+	names := h.Names(handed, min(mostNames, packetMax-message.Units(handed)))
 	if names == "" {
 		return ""
 	}

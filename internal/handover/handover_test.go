@@ -369,7 +369,7 @@ func TestHandoverIsAFrame(t *testing.T) {
 	s.start("Bash", map[string]any{"command": evil[0]})
 	r := s.record(t, compact.Words{})
 	for _, l := range []message.Lang{message.EN, message.ZH} {
-		h := Handover{ID: "ovt-0-1", Session: "tale", Replaces: evil[0], Record: r, Work: r.Work(), Summary: "a summary", Lang: l, Room: 7000}
+		h := Handover{ID: "ovt-0-1", Session: "tale", Replaces: evil[0], Record: r, Work: r.Work(), Summary: "a summary", Lang: l}
 		h.Work.Stages, h.Work.Tree.Dirty = evil, evil
 		for _, e := range evil {
 			h.Work.Tree.Since = append(h.Work.Tree.Since, compact.TreeCommit{Hash: e, Subject: e, By: e})
@@ -429,13 +429,8 @@ func TestHandoverFits(t *testing.T) {
 			s.edit(fmt.Sprintf("some/long/folder/file_%d.go", i), "", fmt.Sprintf("func nameOfThing%d() { %s }", i, long))
 			s.run(fmt.Sprintf("make target%d", i), "error: "+long, 2)
 		}
-		for _, room := range []int{1000, 2000, 4000, 5400, 7900} {
-			h := s.handover(t, "nothing")
-			h.Room = room
-			// What is fixed and what may never be missing is about 700 long.
-			if n := message.Units(h.Text()); n > max(room, 2000) {
-				t.Errorf("%q: %d units, room for %d", unit, n, room)
-			}
+		if n := message.Units(s.handover(t, "nothing").Text()); n > packetMax {
+			t.Errorf("%q: %d units", unit, n)
 		}
 	}
 }

@@ -46,7 +46,6 @@ type Record struct {
 type touched struct {
 	path          string
 	reads, writes int32
-	created       bool
 	wrote         int64 // where in the slice; -1 for never
 }
 
@@ -270,7 +269,7 @@ func (r *Record) result(p *transcript.Event) {
 	}
 	for _, i := range c.wrote {
 		if worked {
-			r.wrote(i, c.deed.Kind)
+			r.wrote(i)
 		}
 	}
 	p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, false) })
@@ -304,9 +303,8 @@ func (r *Record) ran(line string, p *transcript.Event) bool {
 }
 
 // wrote takes a change of a file. One that was refused, or failed, is none.
-func (r *Record) wrote(i int32, kind host.DeedKind) {
+func (r *Record) wrote(i int32) {
 	f := &r.files[i]
-	f.created = f.created || kind == host.CreateDeed && f.reads+f.writes == 0
 	f.writes++
 	f.wrote = r.pos
 	r.edits++

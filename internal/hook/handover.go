@@ -46,7 +46,7 @@ func (c *call) handover(tx *session.Tx, k *session.Attempt, past session.Past) h
 		past.Record.Rested(t.State.Slice.Last)
 	}
 	h := handover.Handover{
-		ID: compact.PacketID(id, k.N), Session: c.sess.ID(), Room: c.host.Room, Lang: c.told(past.Record.Words),
+		ID: compact.PacketID(id, k.N), Session: c.sess.ID(), Lang: c.told(past.Record.Words),
 		Work: handover.WorkOf(tx.Memory.Thread, past.Record, c.nextSteps(tx, c.openTasks(tx))...), Manual: k.Trigger == "manual",
 	}
 	h.Work.Tree = past.Tree

@@ -89,9 +89,6 @@ type Host struct {
 	// PutsBack is how many of the files that were read last it puts into the context
 	// again after a compaction, whether or not its session file shows that.
 	PutsBack int
-	// Room is how long a hand-over may be, in UTF-16 units; 0 leaves it to its
-	// writer.
-	Room int
 	// ForksAsResumed: before that version a copy of a session begins like the
 	// original that is resumed, with its name.
 	ForksAsResumed bool

@@ -426,7 +426,7 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 	}
 	s.read = session.FileSize(path)
 	h := handover.Handover{
-		ID: compact.PacketID(f.Session, f.Ordinal), Session: s.id, Record: past.Record, Room: host.Of(s.own.Host).Room, Lang: s.lang(),
+		ID: compact.PacketID(f.Session, f.Ordinal), Session: s.id, Record: past.Record, Lang: s.lang(),
 		Work: handover.WorkOf(s.thread, past.Record, s.tasks()...),
 	}
 	if f.Ordinal > 1 {

@@ -52,6 +52,8 @@ type Session struct {
 	Project string // owner/name
 	Host    string // claude, codex, opencode, gemini, copilot
 	ID, CWD string
+	// Where it was found: the path and object of a commit.
+	Source, Blob, Commit, Licence, Version string
 }
 
 // Corpus are the sessions of $OVERTONE_CORPUS, else of the folder corpus beside the
@@ -62,12 +64,12 @@ func Corpus() (list []Session) {
 		dir = filepath.Join(filepath.Dir(Folder()), "corpus")
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "index.json"))
-	var rows []struct{ File, Repo, Host, SID, CWD string }
+	var rows []struct{ File, Repo, Host, SID, CWD, Path, Blob, Commit, Licence, Version string }
 	if err != nil || json.Unmarshal(data, &rows) != nil {
 		return nil
 	}
 	for _, r := range rows {
-		list = append(list, Session{Path: filepath.Join(dir, filepath.FromSlash(r.File)), Project: r.Repo, Host: r.Host, ID: r.SID, CWD: r.CWD})
+		list = append(list, Session{Path: filepath.Join(dir, filepath.FromSlash(r.File)), Project: r.Repo, Host: r.Host, ID: r.SID, CWD: r.CWD, Source: r.Path, Blob: r.Blob, Commit: r.Commit, Licence: r.Licence, Version: r.Version})
 	}
 	return list
 }

@@ -18,10 +18,10 @@ import (
 
 // Session is a session whose context may be compacted anywhere.
 type Session struct {
-	Name string
-	Data []byte
-	host transcript.Host
-	cwd  string
+	Name, Path string
+	Data       []byte
+	host       transcript.Host
+	cwd        string
 }
 
 // NewSession reads a session; dir takes its file, which says what host it is of.
@@ -34,7 +34,7 @@ func NewSession(dir, name string, data []byte) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{Name: name, Data: data, host: s.Host, cwd: s.CWD}, nil
+	return &Session{Name: name, Path: path, Data: data, host: s.Host, cwd: s.CWD}, nil
 }
 
 // HandOver is what is handed over when the context is compacted at a line of the

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 )
 
 // The made-up corpus has everything that the measure needs, and a hand-over
@@ -11,7 +16,7 @@ func TestMeasureOnMadeUpSessions(t *testing.T) {
 	t.Parallel()
 	var list []*compaction
 	for name, data := range corpus() {
-		cs, err := recorded(name, data)
+		cs, err := recorded(t.TempDir(), samples.Session{Path: name, Project: "made-up", Host: "claude"}, data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,10 +30,15 @@ func TestMeasureOnMadeUpSessions(t *testing.T) {
 			t.Errorf("%s: %v", w.name, err)
 		}
 	}
-	summary := share(list, nil, func(c *compaction) []string { return []string{c.summary} })
-	both := share(list, nil, func(c *compaction) []string { return []string{c.summary, c.handover(0).Text()} })
-	if summary <= 0 || summary >= both || both < 0.9 {
-		t.Errorf("summary %.2f, with hand-over %.2f", summary, both)
+	if alone, all := share(list, nil, host), share(list, nil, both); alone <= 0 || alone >= all || all < 0.9 || mean(list, nil, both) < 0.9 {
+		t.Errorf("summary %.2f, with hand-over %.2f, in the mean %.2f", alone, all, mean(list, nil, both))
+	}
+	page, err := filled("before\n"+begins+"old\n"+ends+"behind\n", list, nil)
+	if err != nil || !strings.HasPrefix(page, "before\n"+begins) || !strings.HasSuffix(page, ends+"behind\n") || strings.Contains(page, "old\n") || !strings.Contains(page, "| made-up | 6 |") {
+		t.Errorf("%v\n%s", err, page)
+	}
+	if _, err := filled("no marks", list, nil); err == nil {
+		t.Error("a page without marks was filled")
 	}
 }
 
@@ -44,7 +54,7 @@ func TestNeeded(t *testing.T) {
 		`{"type":"assistant","uuid":"5","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"text","text":"I use spokenName"},{"type":"tool_use","id":"t","name":"Bash","input":{"command":"run toldName usedName inputName newName"}}]}}`,
 		`{"type":"assistant","uuid":"6","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"u","name":"Bash","input":{"command":"run usedName inputName"}}]}}`,
 	}
-	list, err := recorded("s", []byte(strings.Join(lines, "\n")+"\n"))
+	list, err := recorded(t.TempDir(), samples.Session{Path: "s", Project: "p", Host: "claude"}, []byte(strings.Join(lines, "\n")+"\n"))
 	if err != nil || len(list) != 1 {
 		t.Fatal(len(list), err)
 	}
@@ -55,42 +65,53 @@ func TestNeeded(t *testing.T) {
 	if strings.Join(got, " ") != "usedName inputName" {
 		t.Errorf("needed: %v", got)
 	}
-	if n, of := list[0].covered(nil, list[0].summary); n != 1 || of != 2 {
+	if n, of := list[0].covered(nil, list[0].kept); n != 1 || of != 2 {
 		t.Errorf("covered %d of %d", n, of)
 	}
 }
 
-// TestRemembered: what nobody has to remember is told apart: a name of a library, unless
-// the project has one of that name, and one that an edit defines.
-func TestRemembered(t *testing.T) {
+// TestCoined: what an edit or a patch defines nobody has to remember.
+func TestCoined(t *testing.T) {
 	t.Parallel()
 	call := func(id, input string) string {
 		return `{"type":"assistant","uuid":"` + id + `","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"t` + id + `","name":"Edit","input":` + input + `}]}}`
 	}
 	lines := []string{
-		`{"type":"user","uuid":"1","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"WriteString, func OpenFile, maxRows lastRow rowCount keptRow readRows newTable foundRow"}}`,
+		`{"type":"user","uuid":"1","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"maxRows lastRow rowCount keptRow readRows newTable foundRow madeRow leftRow usedRow"}}`,
 		`{"type":"system","subtype":"compact_boundary","uuid":"2","timestamp":"2026-01-01T00:00:00.000Z"}`,
 		`{"type":"user","uuid":"3","parentUuid":"2","timestamp":"2026-01-01T00:00:00.000Z","isCompactSummary":true,"message":{"role":"user","content":"a summary"}}`,
-		call("4", `{"old_string":"keptRow := 1","new_string":"keptRow := 2\nmaxRows, err := rowCount(lastRow)\nvar newTable = OpenFile(WriteString)"}`),
+		call("4", `{"old_string":"keptRow := 1","new_string":"keptRow := 2\nmaxRows, err := rowCount(lastRow)\nvar newTable = 1"}`),
 		call("5", `{"pattern":"func readRows"}`),
 		call("6", `{"content":"foundRow = call(); a := 1"}`),
+		call("7", `{"input":"*** Begin Patch\n func leftRow() {\n+let madeRow = usedRow;\n*** End Patch"}`),
 	}
-	list, err := recorded("s", []byte(strings.Join(lines, "\n")+"\n"))
+	list, err := recorded(t.TempDir(), samples.Session{Path: "s", Project: "p", Host: "claude"}, []byte(strings.Join(lines, "\n")+"\n"))
 	if err != nil || len(list) != 1 {
 		t.Fatal(len(list), err)
 	}
 	var got []string
 	for _, n := range list[0].needed {
-		switch {
-		case n.library:
-			got = append(got, n.text+" library")
-		case n.coined:
-			got = append(got, n.text+" coined")
-		default:
-			got = append(got, n.text)
-		}
+		got = append(got, n.text)
 	}
-	if want := "keptRow,maxRows coined,rowCount,lastRow,newTable coined,OpenFile,WriteString library,readRows,foundRow"; strings.Join(got, ",") != want {
+	if want := "keptRow,rowCount,lastRow,readRows,foundRow,leftRow,usedRow"; strings.Join(got, ",") != want {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestClaim: a name is a project's own where no other owner's session holds it.
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var sessions []samples.Session
+	for i, s := range []struct{ project, text string }{{"a/one", "ownName sharedName"}, {"a/two", "ownName"}, {"b/three", "sharedName"}} {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.WriteFile(path, []byte(s.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sessions = append(sessions, samples.Session{Path: path, Project: s.project})
+	}
+	c := &compaction{of: sessions[0], needed: []need{{text: "ownName"}, {text: "sharedName"}}}
+	if err := claim([]*compaction{c}, sessions); err != nil || !c.needed[0].own || c.needed[1].own {
+		t.Errorf("%+v, %v", c.needed, err)
 	}
 }

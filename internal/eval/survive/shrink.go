@@ -63,7 +63,7 @@ func (c *compaction) shrunk(w way) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	note := &keptNote{CloneNote: catalog.NewCloneNote(s.ID, c.cwd, message.EN)}
+	note := &keptNote{CloneNote: catalog.NewCloneNote(s.ID, c.hand.Record.CWD, message.EN)}
 	run := compress.RunOptions{ID: transcript.NewID(s.Host, time.Unix(0, 0)), Now: time.Unix(0, 0)}
 	if w.Preset != "" {
 		run.Note = note
@@ -112,7 +112,7 @@ func (c *compaction) stated(lines []byte, messages bool) (string, error) {
 // shrinking shows how many of the needed names are still stated when the slice is
 // compressed on a clone instead of being compacted.
 func shrinking(list []*compaction) error {
-	fmt.Printf("\n%-28s  %11s  %6s  %6s  %6s  %10s  %s\n", "Compressed, not compacted", "characters", "of all", "stated", "half 2", "remembered", "newest request whole")
+	fmt.Printf("\n%-28s  %11s  %6s  %6s  %s\n", "Compressed, not compacted", "characters", "of all", "stated", "newest request whole")
 	all := 0
 	row := func(name string, text func(c *compaction) (string, error)) error {
 		texts := map[*compaction]string{}
@@ -135,11 +135,8 @@ func shrinking(list []*compaction) error {
 		}
 		size := meanUnits(list, of)
 		all = cmp.Or(all, size)
-		stated := func(list []*compaction, kind func(need) bool) float64 {
-			return share(list, kind, func(c *compaction) []string { return []string{of(c)} })
-		}
-		fmt.Printf("%-28s  %11s  %4.1f %%  %6.3f  %6.3f  %10.3f  %d of %d\n", name, message.Thousands(size), 100*float64(size)/float64(all),
-			stated(list, nil), stated(half(list, 1), nil), stated(list, remembered), whole, asked)
+		fmt.Printf("%-28s  %11s  %4.1f %%  %6.3f  %d of %d\n", name, message.Thousands(size), 100*float64(size)/float64(all),
+			share(list, nil, func(c *compaction) []string { return []string{of(c)} }), whole, asked)
 		return nil
 	}
 	if err := row("everything", func(c *compaction) (string, error) { return c.stated(c.data[c.from:c.to], false) }); err != nil {
@@ -153,5 +150,5 @@ func shrinking(list []*compaction) error {
 			return err
 		}
 	}
-	return row("the host's summary", func(c *compaction) (string, error) { return c.summary, nil })
+	return row("the host's summary", func(c *compaction) (string, error) { return c.kept, nil })
 }
