@@ -3,8 +3,11 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -223,57 +226,100 @@ func TestCodexRow2_OpenQuestion(t *testing.T) {
 	}
 }
 
-// TestCodexRow6CutMessage aims at the instant of the compaction. Whatever the host
-// cuts is said; what it has recorded comes back and is answered, after the packet.
+// aim is a tap that holds back the request to compact until a turn has begun: where the
+// host has not recorded what opened that turn, it drops it. fire says that it is held.
+func (w *CodexWorld) aim() (tap *Tap, fire chan struct{}) {
+	fire = make(chan struct{})
+	var held atomic.Bool
+	began := make(chan struct{}, 1)
+	return w.Tap(func(out bool, m WireMessage) bool {
+		switch {
+		case out && m.Method == "thread/compact/start":
+			held.Store(true)
+			fire <- struct{}{}
+			select {
+			case <-began:
+			case <-time.After(5 * time.Second):
+			}
+		case !out && m.Method == "turn/started" && held.Swap(false):
+			began <- struct{}{}
+		}
+		return false
+	}), fire
+}
+
+// answered counts the requests from the nth on that answer a text.
+func (w *CodexWorld) answered(from int, text string) (n int) {
+	for _, q := range w.Model.Requests()[from:] {
+		if last, _ := q.LastUser(); strings.Contains(last, text) && !q.Compaction {
+			n++
+		}
+	}
+	return n
+}
+
+// TestCodexRow6CutMessage aims at the instant of the compaction. What the host has
+// recorded of a message that it cuts comes back and is answered, after the packet. What it
+// has dropped, and nobody has heard, the agent asks its user for.
 func TestCodexRow6_CutMessage(t *testing.T) {
 	t.Parallel()
 	w := NewCodexWorld(t, mind{}.script, Unattended)
 	w.Ready()
-	fire := make(chan struct{}, 1)
-	tap := w.Tap(func(out bool, m WireMessage) bool {
-		if out && m.Method == "thread/compact/start" {
-			select {
-			case fire <- struct{}{}:
-			default:
-			}
-			time.Sleep(30 * time.Millisecond)
-		}
-		return false
-	})
+	tap, fire := w.aim()
 	p := w.Watch("--socket", tap.Socket)
-	shots, back, gone := 6, 0, 0
+	shots, again, asked := 10, 0, 0
 	for i := range shots {
 		u := w.User()
 		from := len(w.Model.Requests())
 		u.AwaitTurn(u.Say("[work] slice"))
 		<-fire
-		text := fmt.Sprintf("CUT ME %d", i)
-		_ = u.Call(context.Background(), "turn/start", map[string]any{"threadId": u.Thread, "input": input(text)}, nil)
+		text := fmt.Sprintf("CUT ME %d.", i)
+		u.Say(text)
 		// Either cuts the other: where the message has ended the compaction there is no packet.
 		p.awaitAny(t, i+1, told("delivered"), told("void"))
-		deadline := time.Now().Add(5 * time.Second)
-		answered := func() bool {
-			for _, q := range w.Model.Requests()[from:] {
-				if last, _ := q.LastUser(); last == text && !q.Compaction {
-					return true
-				}
-			}
-			return false
+		await(t, "answer", func() bool { return w.answered(from, text)+w.answered(from, "ask for it again") > 0 })
+		again, asked = again+w.answered(from, text), asked+w.answered(from, "ask for it again")
+	}
+	t.Logf("%d shots: %d answered, %d asked for, %d reported", shots, again, asked, strings.Count(p.output(), told("cut")))
+	if asked > strings.Count(p.output(), told("cut")) {
+		t.Error(p.output())
+	}
+}
+
+// TestCodexTerminal_CutMessage: what is typed in Codex's own terminal stands in a file of
+// its, so nothing of it is lost, whatever the host has recorded.
+func TestCodexTerminal_CutMessage(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.Ready()
+	tap, fire := w.aim()
+	p := w.Watch("--socket", tap.Socket, "--debounce", "2s")
+	for i := range 5 {
+		from := len(w.Model.Requests())
+		dir := filepath.Join(w.Home, strconv.Itoa(i))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
 		}
-		for !answered() && time.Now().Before(deadline) {
-			time.Sleep(50 * time.Millisecond)
-		}
-		if answered() {
-			back++
-		} else {
-			gone++
+		term := openTerminal(t, func(name string, args ...string) *exec.Cmd {
+			cmd := exec.Command(name, args...)
+			cmd.Dir, cmd.Env = w.Project, w.environ()
+			return cmd
+		}, dir, w.server+" --remote unix://"+w.Socket)
+		term.Wait("mock-model", 1)
+		term.until("[work] slice", "[work] slice")
+		term.Press(keyEnter)
+		term.Wait("The slice is in place.", 1)
+		text := fmt.Sprintf("CUT ME %d.", i)
+		term.Type(text)
+		<-fire
+		term.Press(keyEnter)
+		p.awaitAny(t, i+1, told("delivered"), told("void"))
+		await(t, "answer", func() bool { return w.answered(from, text) > 0 })
+		if n := w.answered(from, "ask for it again"); n != 0 {
+			t.Errorf("the agent asked %d times for what stands in the terminal's file", n)
 		}
 	}
-	said := strings.Count(p.output(), told("cut"))
-	t.Logf("%d shots: %d answered, %d dropped by the host without a trace, %d reported as cut", shots, back, gone, said)
-	if gone > said {
-		t.Errorf("%d messages are gone, %d were reported", gone, said)
-	}
+	t.Logf("cut: %d", strings.Count(p.output(), told("cut")))
 }
 
 // TestCodexRow14Thread: a thread that is not there is an error; a newborn one is there.

@@ -126,6 +126,19 @@ func (w Words) Hear(text string, how How, at time.Time) Words {
 	return w.append(said)
 }
 
+// WholeSince is the first prompt that a hook has heard since, if none of it was cut.
+func (w Words) WholeSince(at time.Time) string {
+	for _, said := range w.Heard {
+		if said.How == Typed && said.At >= at.UnixMilli() {
+			if strings.Contains(said.Text, between) {
+				return ""
+			}
+			return said.Text
+		}
+	}
+	return ""
+}
+
 // Answer takes what the user answered to a question of a tool.
 func (w Words) Answer(question, answer string) Words {
 	if answer = ends(answer, maxOlder); answer == "" {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,6 +13,12 @@ import (
 // PacketPrefix is how the ids of our packets begin. A message whose client id
 // begins so is ours, whichever watcher or version sent it.
 const PacketPrefix = "ovt-"
+
+// CodexHistory is the file in which Codex's terminal keeps what is typed, beside the
+// sessions one of which is rollout.
+func CodexHistory(rollout string) string {
+	return filepath.Join(rollout, "../../../../../history.jsonl")
+}
 
 // CodexItem is an item of a turn, as Codex's app-server tells it. Everything else
 // in it is of no interest; a field that is missing is its zero value.

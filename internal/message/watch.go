@@ -23,7 +23,8 @@ var (
 	WatchAdopted       = Text{ZH: "接手未完成的封包 %s", EN: "taking over packet %s, which an earlier watcher left open"}
 	WatchAgentPacket   = Text{ZH: "請 agent 撰寫接續封包", EN: "asking the agent for its packet"}
 	WatchAgentSilent   = Text{ZH: "agent 沒有寫出封包（%s），改用觀察者的版本", EN: "the agent wrote no packet (%s); using the watcher's own"}
-	WatchCut           = Text{ZH: "壓縮開始的瞬間有訊息送出，被 host 中斷；知道內容的話會重送，否則請再送一次", EN: "a message sent in the instant of the compaction was cut off by the host; it is sent again where its text is known, else please send it again"}
+	WatchCut           = Text{ZH: "壓縮開始的瞬間有訊息送出，被 host 中斷；會重送一次，找不到內容的話 agent 會請你再送", EN: "a message sent in the instant of the compaction was cut off by the host; it is sent again, once; where its text is nowhere to be found the agent asks you for it"}
+	WatchCutLost       = Text{ZH: "[Overtone] 使用者在 %s 送出的訊息，在 context 壓縮的瞬間被 host 丟棄，內容無從得知。請用一句話告訴使用者，並請他再送一次；其他什麼都不要做。", EN: "[Overtone] A message that the user sent at %s was dropped by the host in the instant in which the context was compacted; its text is not known. Tell the user so in one sentence and ask for it again. Do nothing else."}
 	WatchNoRoute       = Text{ZH: "[workflow:%s] 在此無效：watch 驅動的 agent 不會路由工作流", EN: "[workflow:%s] does nothing here: an agent that watch drives routes no workflows"}
 	WatchGoalPaused    = Text{ZH: "到達邊界：目標暫停，這一輪結束後壓縮", EN: "boundary reached: the goal rests, the context is compacted after this turn"}
 	WatchGoalResumed   = Text{ZH: "目標繼續", EN: "the goal goes on"}

@@ -57,9 +57,9 @@ type Delivery struct {
 
 // CutMessage is a message of the user's that was put aside by the host.
 type CutMessage struct {
-	ID    string          `json:"id"`    // ours for it, when it comes back
-	Input json.RawMessage `json:"input"` // the message, in the host's form
-	Back  bool            `json:"back"`  // it was handed to the queue again
+	ID    string          `json:"id"`              // ours for it, when it comes back
+	Input json.RawMessage `json:"input,omitempty"` // the message, in the host's form, if that has it
+	Back  bool            `json:"back"`            // it was handed to the queue again
 }
 
 // Open says that the packet still waits for something.

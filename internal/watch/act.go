@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/handover"
@@ -221,10 +224,38 @@ func (w *Codex) resume(t *thread, a doResume) {
 	})
 }
 
-// putBack queues a user's message again that the host has cut off.
+// putBack queues a user's message again that the host has cut off. Where its text is
+// nowhere to be found, the agent is asked to tell its user.
 func (w *Codex) putBack(t *thread, a doPutBack) {
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.ID, "input": a.Input}
+	if len(a.Input) == 0 {
+		text := t.typed()
+		if text == "" {
+			params["clientUserMessageId"] = host.PacketPrefix + a.ID
+			text = message.WatchCutLost.Format(t.lang(), t.cycle.Delivery.Receipt.Created.Local().Format(time.TimeOnly))
+		}
+		params["input"] = textInput(text)
+	}
 	w.post("thread/queue/add", params, func(_ json.RawMessage, err error) { w.problem(err) })
+}
+
+// typed is what the user has typed since the compaction was decided, of which the host
+// has recorded nothing: its terminal keeps what is typed in a file of its own, and a hook
+// may have heard it.
+func (t *thread) typed() (text string) {
+	// The host stamps seconds, and what is under way when we decide comes a moment earlier.
+	since := t.cycle.Delivery.Receipt.Created.Add(-300 * time.Millisecond)
+	transcript.Newest(host.CodexHistory(t.info.Path), func(line []byte) (yes, told bool) {
+		l := gjson.ParseBytes(line)
+		if l.Get("session_id").String() == t.id && l.Get("ts").Int() >= since.Unix() {
+			text = l.Get("text").String() // the oldest one
+		}
+		return false, l.Get("ts").Int() < since.Unix()
+	})
+	if _, th, err := session.ReadWatched(t.sess); text == "" && err == nil {
+		text = th.Words.WholeSince(since)
+	}
+	return text
 }
 
 // unsupported tells a method that the server does not have from one that it

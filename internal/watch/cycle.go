@@ -402,9 +402,6 @@ func (m *machine) userSpoke(e itemSeen) {
 // cut: the message is handed back, after the packet or without one.
 func (e cut) apply(m *machine) {
 	m.do(doTell{What: newsCut, Delivery: m.Delivery})
-	if len(e.Input) == 0 {
-		return // the host has dropped it without a trace
-	}
 	back := &session.CutMessage{ID: putBackPrefix + e.Turn, Input: e.Input}
 	if !m.Phase.underWay() {
 		m.do(doPutBack{*back})

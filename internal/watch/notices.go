@@ -166,7 +166,7 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 
 // cutOff: there is no way to compact only if the thread is still idle, so a turn
 // that begins in that instant is interrupted by the host. What its user said is
-// in the thread, or gone without a trace.
+// in the thread, or the host has dropped it.
 func (w *Codex) cutOff(t *thread, turn string) {
 	params := map[string]any{"threadId": t.info.ID, "turnId": turn, "limit": 5}
 	w.post("thread/items/list", params, func(raw json.RawMessage, err error) {
@@ -186,7 +186,7 @@ func (w *Codex) cutOff(t *thread, turn string) {
 				}
 			}
 		}
-		if e.Input == nil && t.goal.open() {
+		if e.Input == nil && t.goal.open() && t.typed() == "" {
 			return // a turn of the goal's own, which it will begin again
 		}
 		w.feed(t, e)

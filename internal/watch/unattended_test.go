@@ -1,7 +1,10 @@
 package watch
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -367,25 +370,59 @@ func TestCodexRow5_PacketTurnCounts(t *testing.T) {
 	})
 }
 
+// What was sent in the instant of the compaction is sent again, once: as the host has it,
+// as its terminal or a hook have it, else the agent asks for it.
 func TestCodexRow6_CutMessageComesBack(t *testing.T) {
+	const text, all = "and the printer", "thread/compact/start thread/inject_items thread/queue/add"
+	keep := func(t *testing.T, f *fakeServer, id string, at time.Time) {
+		line, _ := json.Marshal(obj{"session_id": id, "ts": at.Unix(), "text": text})
+		file, err := os.OpenFile(host.CodexHistory(f.thread["path"].(string)), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = fmt.Fprintf(file, "%s\n", line)
+			_ = file.Close()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
 	for _, row := range []struct {
-		name, text, want string
+		name, want, back string
 		end              turnStatus
+		cut              func(t *testing.T, f *fakeServer, w *watcher, x *fakeTurn)
 	}{
-		{"recorded by the host", "and the printer", "thread/compact/start thread/inject_items thread/queue/add", ""},
-		{"dropped by the host", "", "thread/compact/start thread/inject_items", ""},
-		{"the compaction fails", "and the printer", "thread/compact/start thread/queue/add", turnFailed},
+		{"recorded by the host", all, text, "", func(_ *testing.T, f *fakeServer, _ *watcher, x *fakeTurn) {
+			f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"type": "text", "text": text}}})
+		}},
+		{"the compaction fails", "thread/compact/start thread/queue/add", text, turnFailed, func(_ *testing.T, f *fakeServer, _ *watcher, x *fakeTurn) {
+			f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"type": "text", "text": text}}})
+		}},
+		{"typed in the terminal", all, text, "", func(t *testing.T, f *fakeServer, _ *watcher, _ *fakeTurn) {
+			keep(t, f, fakeThread, time.Now())
+			keep(t, f, "another", time.Now())
+		}},
+		{"typed long ago", all, "", "", func(t *testing.T, f *fakeServer, _ *watcher, _ *fakeTurn) {
+			keep(t, f, fakeThread, time.Now().Add(-2*time.Second))
+		}},
+		{"heard by a hook", all, text, "", func(t *testing.T, _ *fakeServer, w *watcher, _ *fakeTurn) {
+			s, err := w.Home.Session(fakeThread)
+			if err == nil {
+				_, err = session.UpdateThread(s, func(th *compact.Thread) { th.Words = th.Words.Hear(text, compact.Typed, time.Now()) })
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}},
+		{"dropped by the host", all, "", "", func(*testing.T, *fakeServer, *watcher, *fakeTurn) {}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+			here := filepath.Join(t.TempDir(), "sessions", "2026", "11", "15", "rollout.jsonl")
+			watchFakeWith(t, func(f *fakeServer, _ *store.Home) { f.thread["path"] = here }, func(t *testing.T, f *fakeServer, w *watcher) {
 				f.locked(func() {
 					f.compaction = row.end
 					f.onCompact = func() {
 						f.onCompact = nil
 						x := f.begin()
-						if row.text != "" {
-							f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"type": "text", "text": row.text}}})
-						}
+						row.cut(t, f, w, x)
 						f.end(x, turnInterrupted)
 					}
 				})
@@ -397,11 +434,9 @@ func TestCodexRow6_CutMessageComesBack(t *testing.T) {
 				if !strings.Contains(w.news(), "cut") {
 					t.Errorf("not said: %s", w.news())
 				}
-				if row.text == "" {
-					return
-				}
 				last := f.find("thread/queue/add")[0]
-				if packetText(last) != row.text || strings.HasPrefix(last["clientUserMessageId"].(string), host.PacketPrefix) {
+				got, ours := packetText(last), strings.HasPrefix(last["clientUserMessageId"].(string), host.PacketPrefix)
+				if row.back != "" && (got != row.back || ours) || row.back == "" && (!strings.Contains(got, "ask for it again") || !ours) {
 					t.Errorf("put back: %v", last)
 				}
 				if n := strings.Count(strings.Join(timeline(t, w.Home), " "), message.EventMessageCut); n != 1 {
