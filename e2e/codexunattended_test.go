@@ -94,10 +94,9 @@ func TestCodexRow4_GoalOfAKilledWatcher(t *testing.T) {
 	<-tap.Stopped
 	u.goal("paused")
 	p.kill()
-	<-w.overtone("init", "--host", "codex", "--yes").done
 	doctor := w.overtone("doctor")
 	<-doctor.done
-	if !strings.Contains(doctor.output(), "a goal of Codex rests") || !strings.Contains(doctor.output(), "overtone watch codex") {
+	if said := strings.Join(strings.Fields(doctor.output()), " "); !strings.Contains(said, "a goal of Codex rests, because its watcher died while it compacted: "+u.Thread+" PORT THE WHOLE PARSER") || !strings.Contains(said, "/goal resume") {
 		t.Errorf("doctor says\n%s", doctor.output())
 	}
 	second := w.Watch()
@@ -139,7 +138,9 @@ func (w *CodexWorld) packetsFirst() (compactions int) {
 			w.t.Errorf("compaction %d fell into a turn", compactions)
 		}
 		if i+1 < len(rs) {
-			says(w.t, packetIn(w.t, rs[i+1]), []string{"PORT THE WHOLE PARSER"}, nil)
+			if q := rs[i+1]; q.Count(packetMark) != 1 || q.Count("PORT THE WHOLE PARSER") < 2 || q.Count("The goal goes on:") != 1 || q.Count("The next word is the user's") != 0 {
+				w.t.Errorf("after compaction %d: %s", compactions, q.Raw)
+			}
 		}
 	}
 	return compactions

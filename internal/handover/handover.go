@@ -48,8 +48,9 @@ type Handover struct {
 	Summary string
 	Lang    message.Lang
 	// Manual says that a person has asked for the compaction, Opens that the text itself
-	// opens a turn, Hold that a word of the user's comes before anything else.
-	Manual, Opens, Hold bool
+	// opens a turn, Hold that a word of the user's comes before anything else, Pursues that
+	// the host goes on with the goal by itself.
+	Manual, Opens, Hold, Pursues bool
 }
 
 const (
@@ -87,7 +88,7 @@ func (h Handover) Parts() []Part {
 	w := handoverWriter{Handover: h, now: h.Situation(), stated: newStated(h.Summary)}
 	head := w.header()
 	recall := message.HandoverRecall.Format(h.Lang, h.Session)
-	last := directive(w.now, h.Opens, h.Hold, h.Lang)
+	last := directive(w.now, h.Opens, h.Hold, h.Pursues, h.Lang)
 	parts := []Part{{"header", head}}
 	used := message.Units(head) + message.Units(recall) + message.Units(last) + message.Units(compact.PacketOpen+compact.PacketClose) + 40
 	add := func(name string, title message.Text, lines []string, most int) {

@@ -276,23 +276,27 @@ func TestHandoverDirective(t *testing.T) {
 func TestDirectiveTable(t *testing.T) {
 	t.Parallel()
 	none, next, going, called, asks := "", message.HandoverNextWord.EN, message.HandoverGo.EN, message.HandoverCalled.EN, message.HandoverAsk.Format(message.EN, "“Which?”")
-	for state, want := range map[compact.State]struct{ plain, opens, hold string }{
-		compact.StateUnknown:     {none, going, next},
-		compact.StateUnderWay:    {going, going, next},
-		compact.StateCalled:      {called, called, next},
-		compact.StateAsked:       {next, next, next},
-		compact.StateInterrupted: {next, next, next},
-		compact.StateTurnOver:    {next, going, next},
+	goal := message.HandoverPursue.EN
+	for state, want := range map[compact.State]struct{ plain, opens, hold, pursues string }{
+		compact.StateUnknown:     {none, going, next, goal},
+		compact.StateUnderWay:    {going, going, next, goal},
+		compact.StateCalled:      {called, called, next, goal},
+		compact.StateAsked:       {next, next, next, next},
+		compact.StateInterrupted: {next, next, next, next},
+		compact.StateTurnOver:    {next, going, next, goal},
 	} {
 		s := compact.Situation{State: state}
 		for how, c := range map[string]struct {
-			opens, hold bool
-			want        string
-		}{"plain": {false, false, want.plain}, "opens": {true, false, want.opens}, "hold": {false, true, want.hold}} {
-			if got := directive(s, c.opens, c.hold, message.EN); got != c.want {
+			opens, hold, pursues bool
+			want                 string
+		}{
+			"plain": {want: want.plain}, "opens": {opens: true, want: want.opens}, "hold": {hold: true, want: want.hold},
+			"a goal": {pursues: true, want: want.pursues}, "a goal, hold": {hold: true, pursues: true, want: want.hold},
+		} {
+			if got := directive(s, c.opens, c.hold, c.pursues, message.EN); got != c.want {
 				t.Errorf("%s, %s: %q, want %q", state, how, got, c.want)
 			}
-			if asked := (compact.Situation{State: compact.StateAsked, Question: "Which?"}); directive(asked, c.opens, c.hold, message.EN) != asks {
+			if asked := (compact.Situation{State: compact.StateAsked, Question: "Which?"}); directive(asked, c.opens, c.hold, c.pursues, message.EN) != asks {
 				t.Errorf("%s: the question is not told", how)
 			}
 		}

@@ -34,8 +34,9 @@ type Facts struct {
 	Decision compact.Decision
 	// Moved says that nothing was compacted: the session goes on elsewhere.
 	Moved bool
-	// Opens is [Handover.Opens]. Literal makes the last line that of the specification.
-	Opens, Literal bool
+	// Opens and Pursues are [Handover]'s. Literal makes the last line that of the
+	// specification.
+	Opens, Pursues, Literal bool
 }
 
 func (f Facts) header(l message.Lang) string {
@@ -50,7 +51,7 @@ func (f Facts) last(l message.Lang) string {
 	if f.Literal {
 		return message.PacketDirective.In(l)
 	}
-	return directive(f.Situation, f.Opens, false, l)
+	return directive(f.Situation, f.Opens, false, f.Pursues, l)
 }
 
 // Write writes the packet. Secrets are taken out of each fact before anything is

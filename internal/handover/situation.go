@@ -204,12 +204,14 @@ func (w *handoverWriter) tree() []string {
 }
 
 // directive is the last line of a hand-over or a packet: it follows from how the work
-// stands, and orders nothing that the user might not want. opens and hold are
+// stands, and orders nothing that the user might not want. opens, hold and pursues are
 // [Handover]'s.
-func directive(s compact.Situation, opens, hold bool, l message.Lang) string {
+func directive(s compact.Situation, opens, hold, pursues bool, l message.Lang) string {
 	switch {
 	case s.State == compact.StateAsked && s.Question != "":
 		return message.HandoverAsk.Format(l, quoted(s.Question, 240))
+	case pursues && !hold && !s.State.Refuses():
+		return message.HandoverPursue.In(l)
 	case hold, s.State.Refuses(), s.State.Waits() && !opens:
 		return message.HandoverNextWord.In(l)
 	case s.State == compact.StateCalled:

@@ -46,6 +46,7 @@ var (
 	HandoverGo       = Text{ZH: "**工作正在進行：依照上面使用者的話繼續。**", EN: "**The work is under way: go on with it, the way the user's words above ask.**"}
 	HandoverCalled   = Text{ZH: "**上面使用者最新的話還沒有得到回應：先處理它。**", EN: "**The user's newest words above have no answer yet: turn to them first.**"}
 	HandoverAsk      = Text{ZH: "**向使用者提出的問題還沒有得到回答：%s 接下來由使用者說話。**", EN: "**A question to the user has no answer yet: %s The next word is the user's.**"}
+	HandoverPursue   = Text{ZH: "**目標還在進行：下一輪由 host 開始，朝目標繼續。**", EN: "**The goal goes on: the host opens its next turn, which carries on towards it.**"}
 	HandoverNextWord = Text{ZH: "**接下來由使用者說話。**", EN: "**The next word is the user's.**"}
 	PacketGoOn       = Text{ZH: "[Overtone] 由程式寫成，不是使用者的訊息：壓縮之後還沒有人說話，而這件事尚未完成：%s", EN: "[Overtone] Written by a program, not by the user: nobody has said anything since the compaction, and this is open: %s"}
 )

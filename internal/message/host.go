@@ -157,6 +157,7 @@ var (
 	DoctorWatching   = Text{ZH: "Codex 的觀察者正在執行", EN: "a watcher of Codex is running"}
 	DoctorNoWatcher  = Text{ZH: "Codex 的觀察者沒有執行：模式 %s 不會自動壓縮 Codex", EN: "no watcher of Codex is running: in mode %s nothing is compacted there"}
 	DoctorGoalRests  = Text{ZH: "Codex 的目標暫停中，因為觀察者在壓縮途中結束了：%s", EN: "a goal of Codex rests, because its watcher died while it compacted: %s"}
+	HintGoalRests    = Text{ZH: "執行 overtone watch codex，它會讓目標繼續；或在 Codex 裡用 /goal resume", EN: "run: overtone watch codex, which sets it going; or in Codex: /goal resume"}
 	DoctorIdleUnit   = Text{ZH: "Codex 觀察者的服務已安裝，但沒有執行", EN: "the service of Codex's watcher is installed, but does not run"}
 	HintWatcher      = Text{ZH: "執行 overtone watch codex，或 overtone watch codex --install", EN: "run: overtone watch codex, or: overtone watch codex --install"}
 	HintWatchUnit    = Text{ZH: "查看 %s 的狀態", EN: "look at the state of %s"}

@@ -33,6 +33,7 @@ type Watched struct {
 
 // PausedGoal is a goal that rests because of us.
 type PausedGoal struct {
+	Objective string `json:"objective,omitempty"`
 	// Updated is the host's stamp of our pause, 0 while it is not known. Another
 	// stamp means that somebody else has decided about the goal since.
 	Updated int64 `json:"updated,omitempty"`

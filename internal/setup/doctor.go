@@ -57,6 +57,7 @@ func (e Env) Examine(ctx context.Context, sess *store.Session) []Finding {
 	if !installed {
 		d.add("installed", host.Warn, message.DoctorNowhere).advise(d, message.HintInit)
 	}
+	d.checkGoals()
 	d.checkSession(sess)
 	return d.findings
 }
@@ -313,17 +314,14 @@ func (d *doctor) checkWatcher(mode string) {
 	case mode != compact.ModeOff:
 		d.add("watcher", status, message.DoctorNoWatcher, mode).advise(d, message.HintWatcher)
 	}
-	if id := d.restingGoal(); id != "" && !d.Home.Leased(store.WatcherLease) {
-		d.add("watcher", host.Warn, message.DoctorGoalRests, id).advise(d, message.HintWatcher)
-	}
 }
 
-// restingGoal is a session whose goal a watcher has paused that died before it could set
-// it going: nobody works on it, and the host does not say why.
-func (d *doctor) restingGoal() string {
+// checkGoals tells of a goal that a watcher has paused that died before it could set it
+// going: nobody works on it, and the host does not say why.
+func (d *doctor) checkGoals() {
 	list, err := d.Home.Sessions()
-	if err != nil {
-		return ""
+	if err != nil || d.Home.Leased(store.WatcherLease) {
+		return
 	}
 	for _, one := range list[:min(len(list), 50)] {
 		s, err := d.Home.Session(one.ID)
@@ -331,10 +329,10 @@ func (d *doctor) restingGoal() string {
 			continue
 		}
 		if w, _, err := session.ReadWatched(s); err == nil && w.Goal != nil {
-			return one.ID
+			name := strings.TrimSpace(one.ID + " " + message.Cut(message.OneLine(w.Goal.Objective), 120))
+			d.add("watcher", host.Warn, message.DoctorGoalRests, name).advise(d, message.HintGoalRests)
 		}
 	}
-	return ""
 }
 
 // checkVersion asks the host's program for its version. Without the program there

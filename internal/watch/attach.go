@@ -141,7 +141,7 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 			return
 		}
 		t.conversation = s
-		s.more = func() (string, []string) { return w.more(t) }
+		s.more, s.pursues = func() (string, []string) { return w.more(t) }, t.pursues
 		s.busy = func() bool { return w.busy(t) }
 		t.cycle = cycle{Phase: watching}
 		t.items = map[string]bool{}

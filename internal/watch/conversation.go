@@ -95,8 +95,10 @@ type conversation struct {
 	// next one may be tried.
 	fails int
 	until time.Time
-	// more is what else the thread works towards, and on.
-	more func() (goal string, steps []string)
+	// more is what else the thread works towards, and on; pursues says that the host opens
+	// the next turn for it.
+	more    func() (goal string, steps []string)
+	pursues func() bool
 	// busy says that a goal or an agent of the thread goes on between its turns.
 	busy func() bool
 }
@@ -322,6 +324,7 @@ func (s *conversation) facts() handover.Facts {
 	}
 	f := handover.FactsOf(s.thread, s.id, s.own.Packets+1, s.opts.Now(), more...)
 	f.Decision, f.Goal = s.decision, goal
+	f.Pursues = s.pursues != nil && s.pursues()
 	return f
 }
 
@@ -427,7 +430,7 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 	s.read = session.FileSize(path)
 	h := handover.Handover{
 		ID: compact.PacketID(f.Session, f.Ordinal), Session: s.id, Record: past.Record, Lang: s.lang(),
-		Work: handover.WorkOf(s.thread, past.Record, s.tasks()...),
+		Work: handover.WorkOf(s.thread, past.Record, s.tasks()...), Pursues: f.Pursues,
 	}
 	if f.Ordinal > 1 {
 		h.Replaces = compact.PacketID(f.Session, f.Ordinal-1)

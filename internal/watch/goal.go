@@ -61,7 +61,7 @@ func (w *Codex) pauseGoal(t *thread) {
 	if ok, err := t.lease(); err != nil || !ok {
 		return // another watcher sees to it
 	}
-	if t.keepGoal(&session.PausedGoal{Heard: t.thread.Words.Count}) != nil {
+	if t.keepGoal(&session.PausedGoal{Objective: t.goal.Objective, Heard: t.thread.Words.Count}) != nil {
 		t.giveBack()
 		return
 	}
@@ -74,7 +74,9 @@ func (w *Codex) pauseGoal(t *thread) {
 			w.forgetGoal(t)
 		case g != nil && t.own.Goal != nil:
 			t.goal = g
-			_ = t.keepGoal(&session.PausedGoal{Updated: g.Updated, Heard: t.own.Goal.Heard})
+			own := *t.own.Goal
+			own.Updated = g.Updated
+			_ = t.keepGoal(&own)
 		}
 	})
 }
@@ -218,6 +220,12 @@ func (t *thread) holds() bool {
 func (w *Codex) busy(t *thread) bool {
 	_, agents := w.more(t)
 	return t.goal != nil && t.goal.Status == goalActive || len(agents) > 0
+}
+
+// pursues says that the goal goes on by itself once the packet is there: neither has its
+// user paused it, nor has he said anything since we did.
+func (t *thread) pursues() bool {
+	return t.goal.open() && (t.own.Goal != nil && !t.stopped() || t.goal.Status == goalActive)
 }
 
 // more are the goal and the sub-agents that are still at work.
