@@ -106,6 +106,8 @@ type score struct {
 	denied, lost int
 	pieces, rest int
 	cut          int
+	blocks       int
+	alone        []string // blocks that nobody can place
 	empty        []string
 	holds        [2]int // messages that hold a decision or a request, by words and as read
 	gone         [2]int // those of them of which nothing is left
@@ -168,6 +170,9 @@ func (s *score) add(p pair, result string) {
 	s.rest += len(e)
 	s.empty = append(s.empty, e...)
 	s.cut += cutTokens(p.before, result)
+	blocks, alone := orphans(p.before, result)
+	s.blocks += blocks
+	s.alone = append(s.alone, alone...)
 }
 
 func (s *score) share(want func(kind) bool) float64 {
@@ -298,6 +303,9 @@ func measure(t *testing.T, c corpus, level compress.Level) string {
 		for _, s := range ours.empty {
 			t.Logf("says nothing: %s", s)
 		}
+		for _, s := range ours.alone {
+			t.Logf("stands alone: %s", s)
+		}
 	}
 	total := 0
 	for _, p := range pairs {
@@ -331,20 +339,21 @@ func measure(t *testing.T, c corpus, level compress.Level) string {
 	for _, want := range []func(kind) bool{only("quantity"), only("error")} {
 		row += fmt.Sprintf("  %4.1f/%4.1f ×%.2f", ours.share(want), best(want), ours.share(want)/best(want))
 	}
-	row += fmt.Sprintf("  %4.1f%%  %4.1f%%  %d ", percent(ours.lost, ours.denied), percent(ours.rest, ours.pieces), ours.cut)
+	row += fmt.Sprintf("  %4.1f%%  %4.1f%%  %d  %5.1f ", percent(ours.lost, ours.denied), percent(ours.rest, ours.pieces), ours.cut, percent(len(ours.alone), ours.blocks))
 	for j := range ours.holds {
 		row += fmt.Sprintf("  %3d %3d /%3d", ours.gone[j], ours.untold[j], ours.holds[j])
 	}
 	return row
 }
 
+// TestEval measures the samples, and the corpus by project.
 func TestEval(t *testing.T) {
 	if os.Getenv("OVERTONE_EVAL") == "" {
 		t.Skip("make eval runs this")
 	}
 	only := os.Getenv("OVERTONE_EVAL_ONLY")
 	var rows []string
-	for _, c := range corpora(t) {
+	for _, c := range append(corpora(t), projects(t)...) {
 		if only != "" && !strings.Contains(c.name, only) {
 			continue
 		}
@@ -353,8 +362,8 @@ func TestEval(t *testing.T) {
 			rows = append(rows, measure(t, c, l))
 		}
 	}
-	t.Logf("kept in percent / best baseline of this run, and their ratio (nine of ten times between, drawn anew), of what an oracle reaches of all three at once; denials lost, remnants, cut tokens; messages that hold a decision or a request: gone whole, without any of these, all, by words and as read\n  %-9s %-15s %6s  %-35s  %-35s  %-35s  %-15s  %-15s  %6s %6s  %s  %-13s  %-13s\n  %s",
-		"", "", "size", "hard facts", "soft", "soft, as read", "quantity", "error", "denial", "remn.", "cut", "gone", "gone, as read", strings.Join(rows, "\n  "))
+	t.Logf("kept in percent / best baseline of this run, and their ratio (nine of ten times between, drawn anew), of what an oracle reaches of all three at once; denials lost, remnants, cut tokens, orphans in 100 blocks; messages that hold a decision or a request: gone whole, without any of these, all, by words and as read\n  %-9s %-15s %6s  %-35s  %-35s  %-35s  %-15s  %-15s  %6s %6s  %s  %s  %-13s  %-13s\n  %s",
+		"", "", "size", "hard facts", "soft", "soft, as read", "quantity", "error", "denial", "remn.", "cut", "orphan", "gone", "gone, as read", strings.Join(rows, "\n  "))
 }
 
 // removals are what the compressor does without each of its weights.
