@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,8 +23,12 @@ import (
 )
 
 // TrustFile holds which files may run which commands. A file is trusted as it was
-// when the user read it: who changes it asks again.
-const TrustFile = "trusted.json"
+// when the user read it: who changes it asks again. trustLog has a line for each time
+// that one was trusted, or no longer.
+const (
+	TrustFile = "trusted.json"
+	trustLog  = "trust.jsonl"
+)
 
 // trusted is a file that the user has read and lets run its commands.
 type trusted struct {
@@ -62,26 +67,13 @@ func readTrust(home string) (trustList, error) {
 // Trust remembers that the user trusts a file as it is. What was trusted of it
 // before is forgotten.
 func Trust(home string, f File, now time.Time) error {
-	_, err := changeTrust(home, func(list *trustList) bool {
-		list.Files = slices.DeleteFunc(list.Files, func(t trusted) bool { return t.Path == f.Path })
-		list.Files = append(list.Files, trusted{f.Path, hash(f.Source), now.UTC(), f.commands()})
-		return true
-	})
+	_, err := changeTrust(home, f, now, true)
 	return err
 }
 
-// distrust forgets a file; it reports whether it was trusted.
-func distrust(home, path string) (bool, error) {
-	return changeTrust(home, func(list *trustList) bool {
-		n := len(list.Files)
-		list.Files = slices.DeleteFunc(list.Files, func(t trusted) bool { return t.Path == path })
-		return len(list.Files) < n
-	})
-}
-
-// changeTrust changes the list, one process after the other, and writes it if f says
-// that it did.
-func changeTrust(home string, f func(*trustList) bool) (bool, error) {
+// changeTrust changes the list, one process after the other; it reports whether the file
+// was trusted before. The log comes first: no file is trusted that it does not name.
+func changeTrust(home string, f File, now time.Time, trust bool) (was bool, err error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return false, err
 	}
@@ -91,15 +83,67 @@ func changeTrust(home string, f func(*trustList) bool) (bool, error) {
 	}
 	defer unlock()
 	list, err := readTrust(home)
-	if err != nil || !f(&list) {
-		return false, err
-	}
-	list.Version = trustVersion
-	data, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {
 		return false, err
 	}
-	return true, store.AtomicWrite(filepath.Join(home, TrustFile), append(data, '\n'), 0o600)
+	others := slices.DeleteFunc(slices.Clone(list.Files), func(t trusted) bool { return t.Path == f.Path })
+	if was = len(others) < len(list.Files); !was && !trust {
+		return false, nil
+	}
+	if err := logTrust(home, f, now, trust); err != nil {
+		return was, err
+	}
+	list.Version, list.Files = trustVersion, others
+	if trust {
+		list.Files = append(list.Files, trusted{f.Path, hash(f.Source), now.UTC(), f.commands()})
+	}
+	data, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return was, err
+	}
+	return was, store.AtomicWrite(filepath.Join(home, TrustFile), append(data, '\n'), 0o600)
+}
+
+func logTrust(home string, f File, now time.Time, trust bool) error {
+	line, err := json.Marshal(struct {
+		At      time.Time `json:"at"`
+		Trusted bool      `json:"trusted"`
+		Path    string    `json:"path"`
+		Hash    string    `json:"hash"`
+	}{now.UTC(), trust, f.Path, hash(f.Source)})
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(home, trustLog), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = log.Write(append(line, '\n'))
+	return errors.Join(err, log.Close())
+}
+
+// TrustedFile is a file that may run commands, and whether it is still as it was read:
+// otherwise it runs nothing until it is trusted anew.
+type TrustedFile struct {
+	Path, Digest string
+	At           time.Time
+	Same         bool
+}
+
+// TrustedFiles lists them.
+func TrustedFiles(home string) (files []TrustedFile, err error) {
+	list, err := readTrust(home)
+	for _, t := range list.Files {
+		data, unread := config.ReadFile(t.Path, maxFile)
+		files = append(files, TrustedFile{t.Path, digest(t.Hash), t.At, unread == nil && hash(data) == t.Hash})
+	}
+	return files, err
+}
+
+// digest is so much of a hash as a person types.
+func digest(hash string) string {
+	_, hex, _ := strings.Cut(hash, ":")
+	return hex[:min(8, len(hex))]
 }
 
 // commands are the commands of a workflow, by stage.
@@ -147,7 +191,7 @@ func IsTrusted(home string, f File) bool {
 
 // Revoke takes the trust in a file back.
 func (f File) Revoke(t *terminal.Terminal, root string) error {
-	was, err := distrust(root, f.Path)
+	was, err := changeTrust(root, f, t.Now(), false)
 	if err == nil && !was {
 		err = message.Fail(message.TrustNot, f.Name)
 	}
@@ -157,8 +201,9 @@ func (f File) Revoke(t *terminal.Terminal, root string) error {
 	return f.tellTrust(t, root, message.TrustRevoked, f.Path)
 }
 
-// AskTrust shows what a file runs and asks a person for it. The answer is typed: a key
-// pressed by mistake is none, and neither is what an agent types, at whatever terminal.
+// AskTrust shows what a file runs and asks a person for it. The answer is the digest of
+// what is shown, typed: neither a key pressed by mistake, nor a word that was prepared for
+// another content, nor what an agent types, at whatever terminal.
 func (f File) AskTrust(ctx context.Context, t *terminal.Terminal, root string) error {
 	switch {
 	case f.Path == "" || !f.Runs():
@@ -175,14 +220,15 @@ func (f File) AskTrust(ctx context.Context, t *terminal.Terminal, root string) e
 			fmt.Fprintf(t.Stderr, "  %s: %s\n", k, strings.ReplaceAll(visible(run), "\n", "\n      "))
 		}
 	}
-	answer, err := t.Ask(ctx, message.TrustAsk.Format(t.Lang, f.Name), message.TrustNobody)
+	code := digest(hash(f.Source))
+	answer, err := t.Ask(ctx, message.TrustAsk.Format(t.Lang, code), message.TrustNobody)
 	if errors.As(err, new(message.Misuse)) {
 		return message.WithHint(err, message.HintTrustNobody, f.Name)
 	}
 	if err != nil {
 		return err
 	}
-	if answer != f.Name {
+	if answer != code {
 		return message.Fail(message.TrustNo, f.Name)
 	}
 	// What was shown is what is trusted, though the file may have changed meanwhile.
@@ -192,14 +238,15 @@ func (f File) AskTrust(ctx context.Context, t *terminal.Terminal, root string) e
 	return f.tellTrust(t, root, message.TrustDone, f.Path)
 }
 
-// byPerson refuses where an agent is among those who started this program.
+// byPerson refuses where an agent is among those who started this program, or has left
+// its variables.
 func (f File) byPerson(t *terminal.Terminal) error {
 	started, err := t.Ancestors()
 	if err != nil {
 		return message.WithHint(message.Fail(message.TrustUnseen, err), message.HintTrustAgent, f.Name)
 	}
-	for _, process := range started {
-		if agent := host.AgentOf(process); agent != "" {
+	for _, p := range append(started, terminal.Process{Environ: t.Environ()}) {
+		if agent := cmp.Or(host.AgentOf(p.Words), host.AgentIn(p.Environ)); agent != "" {
 			return message.WithHint(message.Fail(message.TrustAgent, agent), message.HintTrustAgent, f.Name)
 		}
 	}

@@ -6,11 +6,13 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 // ancestors are the processes that this one was started by, with the first of all: in a
 // container that may be an agent.
-func ancestors() (list [][]string, err error) {
+func ancestors() (list []terminal.Process, err error) {
 	for pid := os.Getppid(); pid > 0 && len(list) < maxAncestors; {
 		dir := "/proc/" + strconv.Itoa(pid)
 		stat, err := os.ReadFile(dir + "/stat")
@@ -24,7 +26,9 @@ func ancestors() (list [][]string, err error) {
 		}
 		file, _ := os.Readlink(dir + "/exe") // another user's is not told
 		args, _ := os.ReadFile(dir + "/cmdline")
-		list = append(list, append([]string{file}, strings.Split(strings.TrimRight(string(args), "\x00"), "\x00")...))
+		environ, _ := os.ReadFile(dir + "/environ")
+		split := func(text []byte) []string { return strings.Split(strings.TrimRight(string(text), "\x00"), "\x00") }
+		list = append(list, terminal.Process{Words: append([]string{file}, split(args)...), Environ: split(environ)})
 		if pid, err = strconv.Atoi(fields[1]); err != nil {
 			return list, err
 		}

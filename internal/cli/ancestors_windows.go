@@ -6,11 +6,13 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 // ancestors are the processes that this one was started by. Windows tells their files
 // only.
-func ancestors() (list [][]string, err error) {
+func ancestors() (list []terminal.Process, err error) {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
 	if err != nil {
 		return nil, err
@@ -29,7 +31,7 @@ func ancestors() (list [][]string, err error) {
 		return nil, err
 	}
 	for p, ok := all[uint32(os.Getppid())]; ok && len(list) < maxAncestors; p, ok = all[p.parent] {
-		list = append(list, []string{p.file, p.file})
+		list = append(list, terminal.Process{Words: []string{p.file, p.file}})
 	}
 	return list, nil
 }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/cli"
 	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -41,6 +43,7 @@ import (
 //	tokens N FILE PATH         it is shorter than N tokens, node contexts aside
 //	mkfile BYTES FILE          make a file of that size
 //	age DURATION FILE...       make files that old
+//	digest FILE OUT            write what is typed to trust a file
 //
 // json, contains: a leading ! means the opposite.
 //
@@ -74,7 +77,7 @@ func scriptEnv() cli.Env {
 		env.Now = func() time.Time { return begin.Add(time.Duration(ticks.Add(1)) * time.Second) }
 	}
 	if os.Getenv("ANCESTORS") == "" { // those of the tests are whoever runs them
-		env.Ancestors = func() ([][]string, error) { return nil, nil }
+		env.Ancestors = func() ([]terminal.Process, error) { return nil, nil }
 	}
 	if os.Getenv("TTY") != "" {
 		env.IsTTY = func(uintptr) bool { return true }
@@ -101,7 +104,7 @@ func TestScripts(t *testing.T) {
 		Setup:               setupScript,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"hook": cmdHook, "json": cmdJSON, "contains": cmdContains, "extract": cmdExtract, "node": cmdNode,
-			"units": cmdUnits, "tokens": cmdTokens, "mkfile": cmdMkfile, "age": cmdAge,
+			"units": cmdUnits, "tokens": cmdTokens, "mkfile": cmdMkfile, "age": cmdAge, "digest": cmdDigest,
 		},
 	})
 }
@@ -314,6 +317,11 @@ func cmdMkfile(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(f.Truncate(int64(size)))
 	ts.Check(f.Close())
+}
+
+func cmdDigest(ts *testscript.TestScript, _ bool, args []string) {
+	sum := sha256.Sum256([]byte(ts.ReadFile(args[0])))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), fmt.Appendf(nil, "%x\n", sum[:4]), 0o600))
 }
 
 func cmdAge(ts *testscript.TestScript, neg bool, args []string) {

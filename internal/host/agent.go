@@ -6,6 +6,22 @@ import (
 	"sync"
 )
 
+// AgentIn is the agent whose variables these are: those that it gives to the commands
+// that it runs, and that nobody else has; "" for none.
+func AgentIn(environ []string) string {
+	for _, line := range environ {
+		if name, value, _ := strings.Cut(line, "="); value != "" && agentVars[name] != "" {
+			return agentVars[name]
+		}
+	}
+	return ""
+}
+
+var agentVars = map[string]string{
+	"CLAUDECODE": "claude", "GEMINI_CLI": "gemini", "OPENCODE": "opencode", "COPILOT_CLI": "copilot", "CURSOR_AGENT": "cursor-agent",
+	"CODEX_THREAD_ID": "codex", "CODEX_CI": "codex", "CODEX_SANDBOX": "codex", "CODEX_SANDBOX_NETWORK_DISABLED": "codex",
+}
+
 // AgentOf is the agent that a process is, "" for none: by its file and its arguments,
 // the first of which is its name. An interpreter is known by the script that it runs, a
 // program that has a version for a name by the folder it lies in.

@@ -87,7 +87,7 @@ var (
 	NewNext               = Text{ZH: "下一步：overtone workflow check %s，然後在提示中寫 [workflow:%s]", EN: "next: overtone workflow check %s, then write [workflow:%s] in a prompt"}
 	NewTrust              = Text{ZH: "它會執行指令：overtone workflow trust %s", EN: "it runs commands: overtone workflow trust %s"}
 	TrustShow             = Text{ZH: "%s 會執行：", EN: "%s runs:"}
-	TrustAsk              = Text{ZH: "要信任它，請輸入工作流的名稱（%s）：", EN: "to trust it, type the workflow's name (%s):"}
+	TrustAsk              = Text{ZH: "要信任它，請輸入檔案的摘要（%s）：", EN: "to trust it, type the file's digest (%s):"}
 	StartsAhead           = Text{ZH: "還沒有名為 %[1]s 的 session：工作流會等它；打錯時以 overtone workflow cancel --session %[1]s 收回", EN: "there is no session %[1]s yet: the workflow waits for it; if that is a slip, overtone workflow cancel --session %[1]s takes it back"}
 	HintTrustNobody       = Text{ZH: "請自己在終端機執行：overtone workflow trust %s", EN: "run it yourself in a terminal: overtone workflow trust %s"}
 	TrustNobody           = Text{ZH: "信任需要使用者本人在終端機上回答", EN: "trusting needs a person at a terminal"}

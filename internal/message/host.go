@@ -124,6 +124,8 @@ var (
 	HintHeld       = Text{ZH: "結束占用的 overtone 程序；鎖會隨程序消失", EN: "end the overtone process that holds it; the lock goes with it"}
 	DoctorLeft     = Text{ZH: "%d 個未寫完的殘留檔案，例如 %s", EN: "half-written files left behind: %d, such as %s"}
 	HintLeft       = Text{ZH: "可以刪除；overtone cleanup 也會處理過期的 session", EN: "they can be deleted; overtone cleanup removes old sessions, too"}
+	DoctorTrusted  = Text{ZH: "可執行指令的工作流檔案：%s（%s，%s 信任）", EN: "a workflow file that may run commands: %s (%s, trusted %s)"}
+	DoctorDistrust = Text{ZH: "%s 在 %s 信任之後改過或不見了：不會執行它的指令", EN: "%s was changed or is gone since it was trusted, %s: it runs nothing"}
 	DoctorConfig   = Text{ZH: "設定檔沒有問題：%s", EN: "the configuration is fine: %s"}
 	DoctorNoConfig = Text{ZH: "沒有設定檔，使用預設值：%s", EN: "there is no configuration, defaults hold: %s"}
 	HintConfig     = Text{ZH: "該 key 使用預設值，其餘照檔案", EN: "the key has its default, the rest is as the file says"}

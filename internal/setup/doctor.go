@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -46,6 +47,7 @@ func (e Env) Examine(ctx context.Context, sess *store.Session) []Finding {
 	set, _ := session.Settings(e.Home, cfg.Compact) // checkPrompt tells the file's own problems
 	d.checkConfig(append(problems, set.Disorder(session.PromptFile(e.Home))...))
 	d.checkPrompt()
+	d.checkTrust()
 	d.checkBinary(ctx)
 	d.checkHook(ctx)
 	installed := false
@@ -147,6 +149,22 @@ func (d *doctor) checkPrompt() {
 	}
 	if len(problems) == 0 {
 		d.add("prompt", host.Fine, message.DoctorPrompt, d.short(path))
+	}
+}
+
+// checkTrust lists the workflow files that may run commands, so that nobody has trusted
+// one without the user knowing.
+func (d *doctor) checkTrust() {
+	files, err := blueprint.TrustedFiles(d.Home.Root())
+	if err != nil {
+		d.add("trust", host.Warn, message.WarnConfig, err.Error())
+	}
+	for _, f := range files {
+		if path, at := d.short(f.Path), f.At.Local().Format("2006-01-02 15:04"); f.Same {
+			d.add("trust", host.Fine, message.DoctorTrusted, path, f.Digest, at)
+		} else {
+			d.add("trust", host.Note, message.DoctorDistrust, path, at)
+		}
 	}
 }
 

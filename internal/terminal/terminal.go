@@ -43,10 +43,13 @@ type Env struct {
 	Called         string // as the program was called
 	Now            func() time.Time
 	IsTTY          func(fd uintptr) bool
-	// Ancestors are the programs that this one was started by, the nearest first: the
-	// file of each and its arguments.
-	Ancestors func() ([][]string, error)
+	// Ancestors are the programs that this one was started by, the nearest first.
+	Ancestors func() ([]Process, error)
 }
+
+// Process is a running program: its file and its arguments, and the variables that it was
+// started with, where the system tells.
+type Process struct{ Words, Environ []string }
 
 // Terminal is where a program speaks and listens, and how.
 type Terminal struct {
