@@ -58,6 +58,7 @@ var (
 	TeamShipTrouble   = Text{ZH: "暫時送不出去：%s", EN: "nothing can be shipped for now: %s"}
 	TeamHubFull       = Text{ZH: "hub 的磁碟存不下任何東西：%s", EN: "the hub stores nothing, its disk is full: %s"}
 	HintTeamHubFull   = Text{ZH: "在 hub 的機器上清出空間；之後它會自己繼續，什麼都不必重新啟動。在那之前，事件留在各台機器上", EN: "make room on the hub's machine: it then goes on by itself, nothing has to be started anew; until then events wait on their machines"}
+	TeamAlone         = Text{ZH: "其他節點都沒有回應：在它們回應之前不讓任何機器連線，因為這個節點可能不知道誰已被排除。--alone 以這裡的名單開放連線", EN: "no other node answers: no machine is let in before one does, because this node may not know who was shut out. --alone lets them in by the list that is here"}
 	TeamFull          = Text{ZH: "這個 hub 的磁碟存不下任何東西：%s。請清出空間；之後它會自己繼續", EN: "the disk of this hub is full: %s. Make room; it then goes on by itself"}
 	TeamRoom          = Text{ZH: "磁碟又有空間了，hub 繼續", EN: "there is room on the disk again, and the hub goes on"}
 	TeamTwin          = Text{ZH: "另一台機器也以 %s 的名字送出：是不是複製了 home？在 hub 上 overtone-team invite 另一個名字，再在其中一台 join --force", EN: "another machine ships under the name %s: was the home copied? On the hub: overtone-team invite OTHERNAME, then join --force on one of the two"}
@@ -136,6 +137,7 @@ var (
 	HelpTeamCluster   = Text{ZH: "給其他節點的位址；有它就是叢集", EN: "address for the other nodes; makes it a cluster"}
 	HelpTeamRoutes    = Text{ZH: "其他節點的位址", EN: "addresses of the other nodes"}
 	HelpTeamReplicas  = Text{ZH: "每個串流的副本數（預設 1，叢集 3）", EN: "nodes that keep each stream (default 1, in a cluster 3)"}
+	HelpTeamAlone     = Text{ZH: "其他節點沒有回應時也開放連線", EN: "let machines in although no other node answers"}
 	HelpTeamKeep      = Text{ZH: "保留多久", EN: "how long events are kept"}
 	HelpTeamOut       = Text{ZH: "寫入這個新檔案，只有自己能讀（0600）；省略時印出", EN: "write it to this new file, readable by you alone (0600), in place of printing it"}
 	HelpTeamInvite    = Text{ZH: "讓一台機器加入：印出它的邀請", EN: "let a machine in: prints its invitation"}

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -32,6 +33,7 @@ const (
 
 type processArgs struct {
 	Dir, Listen, Name, Cluster, Advertise string
+	Alone                                 bool
 	Routes                                []string
 }
 
@@ -48,7 +50,8 @@ func TestMain(m *testing.M) {
 	var err error
 	switch os.Getenv(roleVar) {
 	case "node":
-		n := Node{Dir: a.Dir, Listen: a.Listen, Name: a.Name, Cluster: a.Cluster, Advertise: a.Advertise, Routes: a.Routes, Tenant: "team", Replicas: 3, Keep: 24 * time.Hour, Now: time.Now}
+		n := Node{Dir: a.Dir, Listen: a.Listen, Name: a.Name, Cluster: a.Cluster, Advertise: a.Advertise, Routes: a.Routes, Tenant: "team", Replicas: 3, Keep: 24 * time.Hour, Now: time.Now, Alone: a.Alone}
+		n.Note = func(text message.Text, args ...any) { fmt.Fprintln(os.Stderr, text.Format(message.EN, args...)) }
 		err = n.Serve(context.Background(), nil)
 	case "small disk":
 		err = smallDisk(a)
@@ -302,6 +305,68 @@ func (c *cluster) invite(t testing.TB, machine string) {
 			t.Fatalf("node %d does not know %s: %v", i, machine, err)
 		}
 		h.Close()
+	}
+}
+
+// at is how a machine comes to one node, past the wires.
+func (c *cluster) at(machine string, node int) error {
+	set := c.sets[machine]
+	set.Hub = []string{"tls://" + c.args[node].Listen}
+	h, err := Dial(set, Dialing{})
+	if err == nil {
+		h.Close()
+	}
+	return err
+}
+
+// A machine that was shut out while a node was down does not come in by that node, not
+// even for a moment after it is back. A node that is alone lets nobody in until its owner
+// says so.
+func TestRevokedStaysOut(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, []string{"laptop", "stolen"})
+	until := func(what string, done func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal(what)
+			}
+		}
+	}
+	until("a node lets nobody in", func() bool { return c.at("stolen", 2) == nil })
+	c.nodes[2].kill()
+	first := c.args[0]
+	if err := (Node{Dir: first.Dir, Listen: first.Listen, Tenant: "team", Now: time.Now}).Revoke("stolen"); err != nil {
+		t.Fatal(err)
+	}
+	for node := range 2 {
+		until("a machine that was shut out comes in", func() bool { return c.at("stolen", node) != nil })
+	}
+	c.nodes[2].start()
+	until("a node that is back lets nobody in", func() bool {
+		if c.at("stolen", 2) == nil {
+			t.Fatal("a machine that was shut out comes in by the node that was down")
+		}
+		return c.at("laptop", 2) == nil
+	})
+
+	for _, node := range c.nodes {
+		node.kill()
+	}
+	c.nodes[2].start()
+	until("a node that is alone does not say so", func() bool {
+		if c.at("laptop", 2) == nil {
+			t.Fatal("a node that is alone lets machines in")
+		}
+		log, _ := os.ReadFile(filepath.Join(c.args[2].Dir, "node.log"))
+		return strings.Contains(string(log), "no other node answers")
+	})
+	c.nodes[2].kill()
+	c.nodes[2].args.Alone = true
+	c.nodes[2].start()
+	until("--alone lets nobody in", func() bool { return c.at("laptop", 2) == nil })
+	if c.at("stolen", 2) == nil {
+		t.Error("--alone lets everybody in")
 	}
 }
 

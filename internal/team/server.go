@@ -48,6 +48,8 @@ type Node struct {
 	Routes  []string
 	// Advertise is the cluster address that the others are told; "" for Cluster.
 	Advertise string
+	// Alone lets machines in although no other node of the cluster has said who may.
+	Alone bool
 	// Replicas is how many nodes keep each stream, Keep how long events are kept.
 	Replicas int
 	Keep     time.Duration
@@ -74,7 +76,7 @@ func (n Node) secret(name string) (string, error) {
 func NodeDir(root string) string { return filepath.Join(folder(root), "hub") }
 
 // Serve runs the node until the context ends. told hears it once machines can
-// connect and the streams are there. Where a full disk has stopped the server and there
+// connect and the streams are there, or the node is to go on alone. Where a full disk has stopped the server and there
 // is room again, another one follows it.
 func (n Node) Serve(ctx context.Context, told func(url string)) error {
 	if n.Cluster != "" && len(n.Routes) == 0 {
@@ -118,13 +120,18 @@ func (n Node) serve(ctx context.Context, told func(url string)) (err error) {
 		}
 		_ = l.Close()
 	}
-	// Read before the configuration is made of it: a machine that is let in while
-	// the node starts is one that tend finds.
-	known, err := os.ReadFile(n.path(usersFile))
-	if err != nil {
-		return err
+	// A node that was down may have missed that a machine was shut out: it lets nobody in
+	// before it has heard the others.
+	heard := n.Cluster == "" || n.Alone
+	var known []byte
+	if heard {
+		// Read before the configuration is made of it: a machine that is let in while
+		// the node starts is one that tend finds.
+		if known, err = os.ReadFile(n.path(usersFile)); err != nil {
+			return err
+		}
 	}
-	conf, err := n.writeConfig()
+	conf, err := n.writeConfig(heard)
 	if err != nil {
 		return err
 	}
@@ -164,36 +171,12 @@ func (n Node) serve(ctx context.Context, told func(url string)) (err error) {
 		}
 		return message.WithHint(message.Fail(message.TeamHubStuck, n.Listen), message.HintTeamHubStuck, n.path("hub.log"))
 	}
-	_, port, err := net.SplitHostPort(srv.Addr().String())
-	if err != nil {
-		return err
-	}
 	admin, err := n.admin(srv)
 	if err != nil {
 		return err
 	}
 	defer admin.Close()
-	for {
-		err := n.settle(ctx, srv, admin)
-		if err == nil {
-			break
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		if n.Cluster == "" {
-			return err
-		}
-		// Nodes that come up hear of each other one by one: a leader may not know
-		// yet who could keep a stream.
-		if pause(ctx, settlePause) != nil {
-			return nil
-		}
-	}
-	if told != nil {
-		told(strings.Join(n.urls(port), ", "))
-	}
-	return n.tend(ctx, srv, admin, known)
+	return n.tend(ctx, srv, admin, known, told)
 }
 
 // How often, and how many times, to look at a cluster that is coming up.
@@ -212,10 +195,19 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// settle makes what is missing on the hub. In a cluster it waits for the nodes to
-// elect who decides, because what is asked of them before has no answer, ever; and
-// it leaves the work to that node for a while: of two that make the same stream at
-// once, one never hears that it is made.
+// led reports whether the nodes of the cluster have elected who decides: what is asked
+// of them before has no answer, ever.
+func (n Node) led(srv *server.Server) bool {
+	if n.Cluster == "" {
+		return true
+	}
+	info, err := srv.Jsz(nil)
+	return err == nil && info.Meta != nil && info.Meta.Leader != ""
+}
+
+// settle makes what is missing on the hub. In a cluster it leaves the work to the node
+// that decides for a while: of two that make the same stream at once, one never hears
+// that it is made.
 func (n Node) settle(ctx context.Context, srv *server.Server, admin *Hub) error {
 	list, err := n.users()
 	if err != nil {
@@ -225,12 +217,9 @@ func (n Node) settle(ctx context.Context, srv *server.Server, admin *Hub) error 
 	if n.Cluster != "" {
 		wants = append(wants, wantsUsers(n.Replicas))
 	}
-	for looks := 0; n.Cluster != "" && looks < settleLooks && !srv.JetStreamIsLeader(); {
-		if info, err := srv.Jsz(nil); err == nil && info.Meta != nil && info.Meta.Leader != "" {
-			if admin.has(ctx, wants) {
-				return nil
-			}
-			looks++
+	for looks := 0; n.Cluster != "" && looks < settleLooks && !srv.JetStreamIsLeader(); looks++ {
+		if admin.has(ctx, wants) {
+			return nil
 		}
 		if err := pause(ctx, settlePause); err != nil {
 			return err
@@ -241,9 +230,13 @@ func (n Node) settle(ctx context.Context, srv *server.Server, admin *Hub) error 
 	return admin.ensure(wait, wants)
 }
 
-// tend takes new machines in while the node runs, wherever in the cluster they
-// were invited; known is the list that it started with.
-func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []byte) error {
+// aloneAfter is how long the other nodes may be silent before the owner hears of it.
+const aloneAfter = 10 * time.Second
+
+// tend makes what is missing on the hub, and takes new machines in while the node runs,
+// wherever in the cluster they were invited; known is the list that it started with, nil
+// where it lets nobody in yet.
+func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []byte, told func(url string)) error {
 	disk := &keeper{n: n, srv: srv, begun: n.Now()}
 	if _, err := admin.nc.Subscribe(roomSubject, disk.answer); err != nil {
 		return err
@@ -251,7 +244,43 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []
 	tick, hour := time.NewTicker(500*time.Millisecond), time.NewTicker(time.Hour)
 	defer tick.Stop()
 	defer hour.Stop()
+	heard, settled, lonely := known != nil, false, false
 	for ticks := 1; ; ticks++ {
+		led := n.led(srv)
+		if n.Cluster != "" && led {
+			heard = n.exchange(ctx, admin) == nil || heard
+		}
+		if now, err := os.ReadFile(n.path(usersFile)); heard && err == nil && !bytes.Equal(now, known) {
+			// Half of an edit by hand, or a full disk, which is told, does not end the hub; the
+			// next look finds it whole.
+			if _, err := n.writeConfig(true); err == nil {
+				if err := srv.Reload(); err != nil {
+					return fmt.Errorf("hub: %w", err)
+				}
+				known, settled = now, false
+			}
+		}
+		if led && !settled {
+			// Nodes that come up hear of each other one by one: a leader may not know
+			// yet who could keep a stream.
+			err := n.settle(ctx, srv, admin)
+			if err != nil && ticks == 1 && n.Cluster == "" && ctx.Err() == nil {
+				return err
+			}
+			settled = err == nil
+		}
+		if told != nil && known != nil && (settled || n.Alone) {
+			_, port, err := net.SplitHostPort(srv.Addr().String())
+			if err != nil {
+				return err
+			}
+			told(strings.Join(n.urls(port), ", "))
+			told = nil
+		}
+		if known == nil && !lonely && n.Note != nil && n.Now().Sub(disk.begun).Abs() > aloneAfter {
+			n.Note(message.TeamAlone)
+			lonely = true
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -262,31 +291,10 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []
 					return fmt.Errorf("hub: %w", err)
 				}
 			}
-			continue
 		case <-tick.C:
 		}
 		if ticks%4 == 0 && disk.tell() {
 			return errRoom
-		}
-		if n.Cluster != "" {
-			// A hub without a leader says nothing; the next look finds it.
-			_ = n.exchange(ctx, admin)
-		}
-		now, err := os.ReadFile(n.path(usersFile))
-		if err != nil || bytes.Equal(now, known) {
-			continue
-		}
-		if _, err := n.users(); err != nil {
-			continue // half of an edit by hand; the next look finds it whole
-		}
-		if _, err := n.writeConfig(); err != nil {
-			continue // a full disk is told, and does not end the hub
-		}
-		if err := srv.Reload(); err != nil {
-			return fmt.Errorf("hub: %w", err)
-		}
-		if err := n.settle(ctx, srv, admin); err == nil {
-			known = now
 		}
 	}
 }
@@ -514,8 +522,9 @@ func (n Node) prepare() error {
 }
 
 // writeConfig writes the server's configuration. It is a file, and not values in
-// memory, so that a stock nats-server can be started with it as well.
-func (n Node) writeConfig() (string, error) {
+// memory, so that a stock nats-server can be started with it as well. Only an open node
+// lets machines in.
+func (n Node) writeConfig(open bool) (string, error) {
 	list, err := n.users()
 	if err != nil {
 		return "", err
@@ -553,7 +562,7 @@ func (n Node) writeConfig() (string, error) {
 			fmt.Fprintf(&b, "      { nkey: %s }\n", adminKey)
 		}
 		for _, u := range list.Users {
-			if u.Tenant != tenant || u.Gone {
+			if u.Tenant != tenant || u.Gone || !open {
 				continue
 			}
 			publish, subscribe := permissions(u.Machine)

@@ -749,7 +749,7 @@ func TestPermissionsAreDocumented(t *testing.T) {
 	}
 	n := startNode(t)
 	a := n.machine(t, "MACHINE")
-	conf, err := n.writeConfig()
+	conf, err := n.writeConfig(true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -804,7 +804,7 @@ func TestStoreThatWasShutDown(t *testing.T) {
 	if err := n.prepare(); err != nil {
 		t.Fatal(err)
 	}
-	conf, err := n.writeConfig()
+	conf, err := n.writeConfig(true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,6 +104,7 @@ func (p *program) up() *cobra.Command {
 	f.StringVar(&n.Name, "node", "", p.In(message.HelpTeamNode))
 	f.StringVar(&n.Cluster, "cluster", "", p.In(message.HelpTeamCluster))
 	f.StringSliceVar(&n.Routes, "route", nil, p.In(message.HelpTeamRoutes))
+	f.BoolVar(&n.Alone, "alone", false, p.In(message.HelpTeamAlone))
 	f.IntVar(&n.Replicas, "replicas", 0, p.In(message.HelpTeamReplicas))
 	f.DurationVar(&n.Keep, "keep", 30*24*time.Hour, p.In(message.HelpTeamKeep))
 	return cmd
