@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/cli"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 // session is one to be placed: lines as the host's file has them, a whole JSON document
@@ -239,7 +240,7 @@ func (h *home) run(args ...string) (stdout, stderr []byte, code int) {
 		},
 		Now:   func() time.Time { return h.now },
 		IsTTY: func(uintptr) bool { return false },
-		Ancestors: func() ([][]string, error) {
+		Ancestors: func() ([]terminal.Process, error) {
 			return nil, nil
 		},
 	})
