@@ -61,6 +61,7 @@ type Compact struct {
 	NativePercent         int    `yaml:"native_percent" min:"1" max:"100"`
 	Resume                string `yaml:"resume" oneof:"evidence always never"`
 	AtPrompt              bool   `yaml:"at_prompt"`
+	Announce              bool   `yaml:"announce"`
 
 	// What follows the auto-compact prompt file may set as well; see [Compact.Over].
 	PacketAuthor string  `yaml:"packet_author" oneof:"watcher agent"`
@@ -194,6 +195,7 @@ func Defaults() Config {
 			NativePercent:         60,
 			Resume:                "evidence",
 			AtPrompt:              true,
+			Announce:              true,
 			PacketAuthor:          "watcher",
 			Trigger: Trigger{
 				EarlyPercentRemainingLT: 65, ReadyPercentRemainingLT: 50, AsapPercentRemainingLT: 40, EmergencyPercentRemainingLT: 15,

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -419,6 +421,41 @@ func TestNewest_PreCompactSaysNothing(t *testing.T) {
 					t.Errorf("prints %s", out)
 				}
 			})
+		}
+	}
+}
+
+// After a compaction the person is told of it in one line, once, unless a setting says no;
+// a plain hook, which has no host, says nothing of its own.
+func TestThePersonIsTold(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		host, trigger, settings, want string
+	}{
+		"automatic":        {"claude-code", "auto", "", message.CompactedAtWork.EN},
+		"by hand":          {"claude-code", "manual", "", message.CompactedByHand.EN},
+		"in Chinese":       {"claude-code", "manual", "language: zh-TW\n", message.CompactedByHand.ZH},
+		"not wanted":       {"claude-code", "auto", "language: en\ncompact:\n  announce: false\n", ""},
+		"nobody's program": {"", "auto", "", ""},
+	} {
+		p := newPlace(t)
+		if tc.settings != "" {
+			p.write(".overtone/config.yaml", tc.settings)
+		}
+		p.tale(claudeTale())
+		p.call("user-prompt-submit", tc.host, onTranscript+`,"prompt":"Please speed up the parser. Never push to main."`)
+		p.call("pre-compact", tc.host, onTranscript+`,"trigger":"`+tc.trigger+`"`)
+		p.call("subagent-stop", tc.host, summariser)
+		out, _ := p.call("session-start", tc.host, onTranscript+`,"source":"compact"`)
+		person := gjson.Get(out, "systemMessage").String()
+		if tc.host == "" {
+			person = ""
+		}
+		if !strings.HasPrefix(person, tc.want) || (person == "") != (tc.want == "") || tc.want != "" && !strings.Contains(person, "overtone compact packet --session s1 --compaction -1") {
+			t.Errorf("%s: %q\n%s", name, person, out)
+		}
+		if out, _ := p.call("session-start", tc.host, onTranscript+`,"source":"compact"`); tc.host != "" && gjson.Get(out, "systemMessage").Exists() {
+			t.Errorf("%s: told twice: %s", name, out)
 		}
 	}
 }

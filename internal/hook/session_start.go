@@ -143,9 +143,30 @@ func (c *call) afterCompact() (host.Reply, error) {
 		text, err := tx.Deliver(via)
 		c.took = text != ""
 		r.Context, r.System = text, text
+		if c.took && c.host.Delivers && c.settings().Announce {
+			r.Person = c.announcement(k, past.Record.Words, text)
+		}
 		return err
 	})
 	return r, err
+}
+
+// announcement tells the person of a compaction, of which hosts tell little: who began it,
+// whether the agent was at work, how large the context was, what was handed over.
+func (c *call) announcement(k *session.Attempt, w compact.Words, text string) string {
+	how := message.CompactedAuto
+	if k.Trigger == "manual" {
+		how = message.CompactedByHand
+	} else if state, _ := w.State(false); state == compact.StateUnderWay {
+		how = message.CompactedAtWork
+	} else if state == compact.StateTurnOver || state == compact.StateCalled {
+		how = message.CompactedBetween
+	}
+	line := how.In(c.lang)
+	if k.Before > 0 {
+		line += message.CompactedBefore.Format(c.lang, message.Thousands(int(k.Before)))
+	}
+	return line + message.CompactedHanded.Format(c.lang, message.Thousands(message.Units(text)), c.sess.ID())
 }
 
 // noticed hands over after a compaction of which only the session's file tells:

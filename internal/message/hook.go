@@ -17,6 +17,12 @@ var (
 	StatusContext     = Text{ZH: "context 剩 %d%%", EN: "%d%% context left"}
 	CompactSoon       = Text{ZH: "💾 context 只剩 %d%%：請盡快執行 /compact。", EN: "💾 Only %d%% of the context is left: run /compact soon."}
 	CompactNow        = Text{ZH: "💾 context 剩餘 %d%%，且剛到自然邊界（%s）：現在是執行 /compact 的好時機。", EN: "💾 %d%% of the context is left, and this is a natural boundary (%s): a good moment for /compact."}
+	CompactedAuto     = Text{ZH: "Overtone：host 自動壓縮了 context", EN: "Overtone: the host has compacted the context"}
+	CompactedByHand   = Text{ZH: "Overtone：context 已依你的指令壓縮", EN: "Overtone: the context was compacted, as you asked"}
+	CompactedAtWork   = Text{ZH: "Overtone：host 在工作途中自動壓縮了 context", EN: "Overtone: the host has compacted the context in mid-work"}
+	CompactedBetween  = Text{ZH: "Overtone：host 在兩輪之間自動壓縮了 context", EN: "Overtone: the host has compacted the context between turns"}
+	CompactedBefore   = Text{ZH: "，之前 %s tokens", EN: ", at %s tokens"}
+	CompactedHanded   = Text{ZH: "；已交接 %s 字元。查看：overtone compact packet --session %s --compaction -1", EN: "; %s characters were handed over. To see them: overtone compact packet --session %s --compaction -1"}
 	CompactSuggestion = Text{ZH: "💾 transcript 已達 %s，建議在繼續下一個 stage 前執行 /compact 壓縮 context。", EN: "💾 The transcript has reached %s; run /compact before the next stage."}
 )
 
