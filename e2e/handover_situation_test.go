@@ -256,8 +256,7 @@ func testCodexSituation(t *testing.T, v Version) {
 	u.call("thread/start", map[string]any{"cwd": w.Project, "model": "gpt-5.5", "approvalPolicy": "on-request", "sandbox": "read-only"}, &thread)
 	u.Thread = thread.Thread.ID
 	var began struct{ Turn struct{ ID string } }
-	planning := map[string]any{"mode": "plan", "settings": map[string]any{"model": "gpt-5.5", "reasoning_effort": nil, "developer_instructions": nil}}
-	u.call("turn/start", map[string]any{"threadId": u.Thread, "input": input("Please write the ledger."), "collaborationMode": planning}, &began)
+	u.call("turn/start", map[string]any{"threadId": u.Thread, "input": input("Please write the ledger."), "collaborationMode": codexMode("plan")}, &began)
 	receive(t, "working", working)
 	u.call("turn/steer", map[string]any{"threadId": u.Thread, "expectedTurnId": began.Turn.ID, "input": input("No, use the decimal module, never floats.")}, nil)
 	close(typed)
@@ -284,12 +283,7 @@ func testCodexSituation(t *testing.T, v Version) {
 		if len(ids) == 0 || !strings.HasSuffix(ids[len(ids)-1], "-"+strconv.Itoa(i+1)) {
 			t.Fatalf("hand-overs %q after compaction %d", ids, i+1)
 		}
-		text := ""
-		for _, it := range rs[len(rs)-1].Input {
-			if at := strings.LastIndex(it.Text, packetMark); at >= 0 {
-				text = it.Text[at:]
-			}
-		}
+		text := newestPacket(rs[len(rs)-1])
 		says(t, text, []string{"“" + ask + "”", part + "Scan", "Never push to " + part}, []string{"Add the beta ledger", "not committed"})
 		for _, old := range parts[:i] {
 			if strings.Contains(text, old+"Scan") {

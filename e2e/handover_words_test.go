@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/seed-6d03985f/overtone/e2e/codexmock"
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -141,4 +142,98 @@ func testInterruptedAndPlanned(t *testing.T, v Version) {
 	says(t, lastHanded(t, w), []string{
 		"newest first\n- a plan that the user approved: “# Plan 1. Rename scanLedger to readLedger.", "“Plan how to rename it, and change nothing before I approve it.”", message.HandoverGo.EN,
 	}, nil)
+}
+
+// newestPacket is the last of the hand-overs in a request: Codex keeps the earlier ones.
+func newestPacket(r codexmock.Request) (text string) {
+	for _, it := range r.Input {
+		if at := strings.LastIndex(it.Text, packetMark); at >= 0 {
+			text = it.Text[at:]
+		}
+	}
+	return text
+}
+
+// codexMode is a mode of collaboration, plan or default.
+func codexMode(name string) map[string]any {
+	return map[string]any{"mode": name, "settings": map[string]any{"model": "gpt-5.5", "reasoning_effort": nil, "developer_instructions": nil}}
+}
+
+// The same on Codex, and in the thread of it: words that are typed in mid-turn, at which
+// the host compacts; Esc and a question, at which it does so; a plan that waits for its
+// user, and that he approves.
+func TestCodexTypedPrompts(t *testing.T) {
+	t.Parallel()
+	shell := func(cmd string, tokens int) codexmock.Reply {
+		return codexmock.Reply{Calls: []codexmock.Call{{Name: "exec_command", Args: map[string]any{"cmd": cmd}}}, Tokens: tokens}
+	}
+	w := newHookedCodex(t, func(r codexmock.Request) codexmock.Reply {
+		text, step := r.LastUser()
+		switch {
+		case r.Compaction:
+			return codexmock.Reply{Message: "SUMMARY OF THE WORK", Tokens: 3000}
+		case text == "Please write the ledger." && step == 0:
+			return shell("until [ -e typed ]; do sleep 0.02; done; rm typed", 80_000)
+		case text == "Please write the scanner." && step == 0:
+			return shell("sleep 300", 80_000)
+		case text == "Plan how to rename it, and change nothing before I approve it.":
+			return codexmock.Reply{Message: "Here it is.\n<proposed_plan>\n1. Rename scanLedger to readLedger.\n</proposed_plan>\n", Tokens: 9000}
+		case text == "Implement the plan." && step == 0:
+			return shell("echo 'func readLedger() {}'", 80_000)
+		}
+		return codexmock.Reply{Message: "Noted.", Tokens: 9000}
+	}, "model_auto_compact_token_limit = 70000\n", "suggest")
+	newest := func() string {
+		rs := w.Model.Requests()
+		return newestPacket(rs[len(rs)-1])
+	}
+	reads := func(text string) {
+		t.Helper()
+		rs := w.Model.Requests()
+		if last, _ := rs[len(rs)-1].LastUser(); last != text {
+			t.Errorf("the model reads last %q", last)
+		}
+	}
+	u := w.User()
+	u.AwaitTurn(u.Say("Please write the parser."))
+	for _, p := range typedPrompts() {
+		items := input(p.text)
+		if data := p.picture(); data != "" {
+			items = append(items, map[string]any{"type": "image", "url": "data:image/png;base64," + data})
+		}
+		var r struct{ Turn struct{ ID string } }
+		u.call("turn/start", map[string]any{"threadId": u.Thread, "input": items}, &r)
+		u.AwaitTurn(r.Turn.ID)
+		u.compact()
+		u.AwaitTurn(u.Say("go on"))
+		p.quoted(t, newest())
+	}
+
+	runs := func(n note) bool { return n.Method == "item/started" && n.Item.Type == "commandExecution" }
+	turn := u.Say("Please write the ledger.")
+	u.Await("the command", runs)
+	u.call("turn/steer", map[string]any{"threadId": u.Thread, "expectedTurnId": turn, "input": input("STOP, do not push anything.")}, nil)
+	w.write(filepath.Join(w.Project, "typed"), "")
+	u.AwaitTurn(turn)
+	// The host has it wait for the compaction; the model reads it behind the hand-over.
+	reads("STOP, do not push anything.")
+	says(t, newest(), []string{"newest first\n- “Please write the ledger.”", message.HandoverGo.EN}, nil)
+
+	turn = u.Say("Please write the scanner.")
+	u.Await("the command", runs)
+	u.call("turn/interrupt", map[string]any{"threadId": u.Thread, "turnId": turn}, nil)
+	u.AwaitTurn(turn)
+	u.AwaitTurn(u.Say("Which file is that in?")) // at which the host compacts first
+	reads("Which file is that in?")
+	says(t, newest(), []string{"newest first\n- “Please write the scanner.”, after you had said “Noted.”\n- “STOP, do not push anything.”", message.HandoverNextWord.EN}, nil)
+
+	mode := func(name, text string) {
+		var r struct{ Turn struct{ ID string } }
+		u.call("turn/start", map[string]any{"threadId": u.Thread, "input": input(text), "collaborationMode": codexMode(name)}, &r)
+		u.AwaitTurn(r.Turn.ID)
+	}
+	mode("plan", "Plan how to rename it, and change nothing before I approve it.")
+	says(t, w.run("compact", "packet", "--session", u.Thread), []string{"newest first\n- “Plan how to rename it, and change nothing before I approve it.”", message.HandoverNextWord.EN}, nil)
+	mode("default", "Implement the plan.")
+	says(t, newest(), []string{"newest first\n- “Implement the plan.”, after you had said “Here it is. <proposed_plan> 1. Rename scanLedger to readLedger.", message.HandoverGo.EN}, nil)
 }
