@@ -72,6 +72,7 @@ type analysis struct {
 	models   buckets
 	total    bucket
 	after    int64 // the usual size after a compaction
+	took     int64 // how long one usually takes, in milliseconds
 	room     room
 	dayEnd   int64 // the day that was asked for last
 	dayStart int64
@@ -87,7 +88,7 @@ func analyse(list []traced, o Options) *Report {
 		a.from = o.Since.UnixMilli()
 	}
 	slices.SortStableFunc(list, func(x, y traced) int { return cmp.Compare(x.First, y.First) })
-	a.after = usualSize(list, &a.room)
+	a.after, a.took = usualSize(list, &a.room)
 	r := &Report{
 		Schema: 2, Project: o.Project, Host: o.Host, Made: o.Now.UTC().Format(time.RFC3339), Prices: a.prices.PriceSource,
 		Policy: policyOf(o), Sessions: []Session{},
@@ -298,21 +299,27 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 			sum.Failed++
 		}
 	}
-	var played player
-	if s.Window > 0 {
-		after := a.after
-		if own := sizesAfter(t.trace); len(own) > 0 {
-			after = int64(*median(own))
-		}
-		played = play(t.trace, rulesOf(t.file.Host, t.trace, a.Settings, s.Window, after), from)
-		s.WhatIf.Requests, s.WhatIf.Sent, s.WhatIf.PolicySent, s.WhatIf.LateSent = played.requests, played.happened, played.sent, played.late.sent
-	}
-	s.Planned = append(s.Planned, since(played.planned, from)...)
 	w := &s.WhatIf
+	rules := rulesOf(t.file.Host, t.trace, a.Settings, s.Window, middle(sizesAfter(t.trace), a.after))
+	rules.took, rules.ledger = middle(tooks(t.trace), a.took), ledgerOf(t.trace)
+	for _, m := range t.Models {
+		rules.prices = append(rules.prices, a.prices.Of(m))
+	}
+	played := play(t.trace, rules, from)
+	w.Cost.Happened, w.Cost.Policy, w.Cost.Late = played.was.Cost, played.paid.Cost, played.late.paid.Cost
+	if s.Window > 0 {
+		w.Requests, w.Sent, w.PolicySent, w.LateSent = played.requests, played.happened, played.sent, played.late.sent
+	} else {
+		w.Cost.Policy, w.Cost.Late = w.Cost.Happened, w.Cost.Happened
+	}
+	late := since(played.late.plan, from)
+	s.Planned = append(s.Planned, since(played.planned, from)...)
 	w.Boundary, w.Forced, w.PolicyBetween, w.Wasted = placed(s.Planned)
 	w.Refused = played.over
-	w.LateBoundary, w.LateForced, w.LateBetween, _ = placed(since(played.late.plan, from))
-	s.WhatIf.PolicyRead, s.WhatIf.LateRead = consumed(s.Planned), consumed(since(played.late.plan, from))
+	w.LateBoundary, w.LateForced, w.LateBetween, _ = placed(late)
+	w.PolicyRead, w.LateRead = consumed(s.Planned), consumed(late)
+	w.Cost.Policy.await(s.Planned, t.trace, &rules)
+	w.Cost.Late.await(late, t.trace, &rules)
 	before := int64(0)
 	for i := range t.Compacted {
 		e := &t.Compacted[i]
@@ -354,7 +361,12 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		if len(c.At) > 0 {
 			sum.AtBoundary++
 		}
-		s.WhatIf.happened(&c, c.Before, request != nil)
+		w.happened(&c, c.Before, request != nil)
+		took := rules.took
+		if c.WaitMS != nil {
+			took = *c.WaitMS
+		}
+		w.waited(took, e.MidWork, verdict == "unknown")
 		if c.WaitMS != nil {
 			sum.WaitMS += *c.WaitMS
 			sum.WaitKnown++
@@ -389,11 +401,8 @@ func natural(s compact.Signals) []compact.Boundary {
 func (a *analysis) compaction(t *traced, i int) Compaction {
 	e := &t.Compacted[i]
 	c := Compaction{Time: stamp(e.Time), Trigger: cmp.Or(e.Trigger, "unknown"), Before: e.Pre, After: e.Post, MidWork: e.MidWork, At: []string{}, Loss: e.Loss}
-	switch {
-	case e.TookMS > 0:
-		c.WaitMS = &e.TookMS
-	case e.GapMS > 0 && e.GapMS <= maxWait && e.Trigger != "manual":
-		c.WaitMS, c.WaitEstimated = &e.GapMS, true
+	if ms, guessed := e.tookMS(); ms > 0 {
+		c.WaitMS, c.WaitEstimated = &ms, guessed
 	}
 	for j := range t.marks {
 		m := &t.marks[j]
@@ -473,19 +482,26 @@ func sizesAfter(t *trace) []float64 {
 	return out
 }
 
-func usualSize(list []traced, r *room) int64 {
-	var all []float64
+// usualSize is the context after a compaction, and how long one takes.
+func usualSize(list []traced, r *room) (after, took int64) {
+	var all, waits []float64
 	for i := range list {
 		if t := &list[i]; !t.file.Agent && len(t.Compacted) > 0 {
 			t.unpack(r)
 			all = append(all, sizesAfter(t.trace)...)
+			waits = append(waits, tooks(t.trace)...)
 			t.leave()
 		}
 	}
-	if m := median(all); m != nil {
+	return middle(all, usualAfter), middle(waits, usualTook)
+}
+
+// middle is the median, or what is usual.
+func middle(list []float64, usual int64) int64 {
+	if m := median(list); m != nil {
 		return int64(*m)
 	}
-	return usualAfter
+	return usual
 }
 
 // maxPoints is what a picture of a session can show.

@@ -302,7 +302,9 @@ func TestKnownAnswers(t *testing.T) {
 	equal(t, "judged in words", r.judged(message.EN), "1 of 2 compactions; the summary cannot be read (encrypted): 1")
 	// By the policy the first session is compacted at its commit, and again never;
 	// Codex's window is full within a turn, where nobody can act.
-	equal(t, "what if", tot.WhatIf, WhatIf{
+	got := tot.WhatIf
+	got.Cost = WhatIf{}.Cost // see TestPlayCosts
+	equal(t, "what if", got, WhatIf{
 		Happened: 2, HappenedBoundary: 2, Boundary: 1, Forced: 1, LateBoundary: 1, LateForced: 1, Requests: 11,
 		// The fork's copy of the first request is not asked again.
 		Sent:       20_130 + 50_215 + 90_120 + 120_320 + 40_053 + 40_156 + 40_259 + 40_362 + 10 + 90_500 + 12_100,
@@ -312,7 +314,7 @@ func TestKnownAnswers(t *testing.T) {
 		LateRead:   90_120 + 90_500,
 		LateSent:   20_130 + 50_215 + 90_120 + 120_320 + 99_883 + 99_986 + 100_089 + 100_192 + 10 + 90_500 + 12_000,
 	})
-	equal(t, "planned", s.Planned, []Planned{{Time: time.Date(2026, 3, 1, 9, 2, 1, 0, time.UTC).UnixMilli(), Tokens: 90_120, Tier: "asap", Boundary: []string{"commit"}}})
+	equal(t, "planned", s.Planned, []Planned{{Time: time.Date(2026, 3, 1, 9, 2, 1, 0, time.UTC).UnixMilli(), Tokens: 90_120, Tier: "asap", Boundary: []string{"commit"}, Request: 3}})
 
 	names := func(list []Bucket) (out []string) {
 		for _, b := range list {
@@ -688,6 +690,23 @@ func TestWhatIfWords(t *testing.T) {
 			}
 		}
 	}
+	for _, tc := range []struct {
+		was, now Cost
+		want     string
+	}{
+		{Cost{USD: 2, WorkMS: 60_000}, Cost{USD: 1, PromptMS: 30_000}, "would have paid: $1.00 (as it was $2.00), waiting 30s (as it was 1m 00s), of that in mid-work 0s (as it was 1m 00s)"},
+		{Cost{USD: 2, WorkMS: 60_000}, Cost{USD: 1, PromptMS: 90_000}, "would have paid in money, not in time"},
+		{Cost{USD: 1, WorkMS: 60_000}, Cost{USD: 2, PromptMS: 30_000}, "would have paid in time, not in money"},
+		{Cost{USD: 1, WorkMS: 60_000}, Cost{USD: 2, WorkMS: 90_000}, "would not have paid"},
+		{Cost{USD: 1, WorkMS: 60_000}, Cost{USD: 1, WorkMS: 90_000}, "would not have paid"},
+		{Cost{Unpriced: 9, WorkMS: 60_000}, Cost{Unpriced: 9, WorkMS: 30_000}, "would have paid: – (as it was –)"},
+	} {
+		w := &r.Totals.WhatIf
+		w.Cost.Happened, w.Cost.Policy = tc.was, tc.now
+		if text := strings.Join(r.whatIfWords(message.EN), "\n"); !strings.Contains(text, tc.want) {
+			t.Errorf("%q is missing in\n%s", tc.want, text)
+		}
+	}
 	r.Totals.WhatIf.Boundary = 3
 	if text := strings.Join(r.whatIfWords(message.EN), "\n"); strings.Contains(text, "more in all") {
 		t.Errorf("5 for 15 are more:\n%s", text)
@@ -758,12 +777,12 @@ func TestTune(t *testing.T) {
 		if x.Chosen {
 			chosen++
 			if x.all() > trials[0].all() || x.WhatIf.Forced > trials[0].WhatIf.Forced {
-				t.Errorf("%s is worse than what is in force", x.name())
+				t.Errorf("%s is worse than what is in force", x.name(message.EN))
 			}
 		}
 		for j := range trials {
 			if o := &trials[j]; x.Frontier && o.WhatIf.Forced < x.WhatIf.Forced && o.all() < x.all() {
-				t.Errorf("%s is beaten by %s", x.name(), o.name())
+				t.Errorf("%s is beaten by %s", x.name(message.EN), o.name(message.EN))
 			}
 		}
 	}

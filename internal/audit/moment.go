@@ -83,12 +83,8 @@ func Now(ctx context.Context, file transcript.File, set compact.Settings, known 
 	m.Context = last.tokens.context() + last.tokens.Output
 	m.Last = time.UnixMilli(last.time)
 	// A host that does not tell what it writes does not tell for how long either.
-	if wrote, hour := lastWrite(t); wrote {
-		life := fiveMinutes
-		if hour {
-			life = oneHour
-		}
-		m.Expires = m.Last.Add(time.Duration(life) * time.Millisecond)
+	if wrote, _ := lastWrite(t); wrote {
+		m.Expires = m.Last.Add(time.Duration(ledgerOf(t).life) * time.Millisecond)
 	}
 	m.Repaid = repaidNow(t, last, m.Context, own)
 	return m, nil
@@ -107,27 +103,18 @@ func lastWrite(t *trace) (wrote, hour bool) {
 
 // repaidNow reckons with what earlier compactions of the session left.
 func repaidNow(t *trace, last *request, used int64, own map[string]config.Price) float64 {
-	after, readAgain, summary := []float64{}, []float64{}, []float64{}
+	var after, readAgain []float64
 	for i := range t.Compacted {
-		e := &t.Compacted[i]
-		if r := mainAfter(t.requests, e.At); r != nil {
+		if r := mainAfter(t.requests, t.Compacted[i].At); r != nil {
 			after, readAgain = append(after, float64(r.tokens.context())), append(readAgain, float64(r.tokens.CacheRead))
 		}
-		if e.Summary > 0 {
-			summary = append(summary, float64(e.Summary)/charsPerToken)
-		}
-	}
-	middle := func(list []float64, usual float64) int64 {
-		if m := median(list); m != nil {
-			return int64(*m)
-		}
-		return int64(usual)
 	}
 	size, cached := middle(after, usualAfter), middle(readAgain, usualRead)
 	cached = min(cached, size)
 	first := Tokens{CacheRead: cached, CacheWrite: size - cached}
-	if _, hour := lastWrite(t); hour {
+	l := ledgerOf(t)
+	if l.hour {
 		first.CacheHour = first.CacheWrite
 	}
-	return repay(ratiosOf(host.ListPrices(own).Of(t.Models[last.model])), middle(summary, usualSummary), first, used, size).N
+	return repay(ratiosOf(host.ListPrices(own).Of(t.Models[last.model])), l.summary, first, used, size).N
 }

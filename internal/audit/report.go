@@ -356,6 +356,12 @@ type WhatIf struct {
 	PolicyRead int64 `json:"readByPolicy"`
 	LateRead   int64 `json:"readLate"`
 	LateSent   int64 `json:"sentLate"`
+	// Cost is what main threads cost, by one reckoning for all three.
+	Cost struct {
+		Happened Cost `json:"happened"`
+		Policy   Cost `json:"policy"`
+		Late     Cost `json:"late"`
+	} `json:"cost"`
 	// Unknown are compactions in sessions whose window is not known, and those before
 	// which the file shows no request (Unseen): what the policy would have done there
 	// nobody can say, so they stand everywhere as they were. Between are those of them
@@ -396,6 +402,19 @@ func (w *WhatIf) happened(c *Compaction, read int64, seen bool) {
 	}
 }
 
+// waited adds how long somebody waited, in every column where it cannot be compared.
+func (w *WhatIf) waited(ms int64, mid, unknown bool) {
+	for i, c := range []*Cost{&w.Cost.Happened, &w.Cost.Policy, &w.Cost.Late} {
+		switch {
+		case i > 0 && !unknown:
+		case mid:
+			c.WorkMS += ms
+		default:
+			c.PromptMS += ms
+		}
+	}
+}
+
 // policy is how many compactions the policy makes, late how many there had to be.
 func (w *WhatIf) policy() int { return w.Boundary + w.Forced + w.PolicyBetween + w.Between }
 func (w *WhatIf) late() int   { return w.LateBoundary + w.LateForced + w.LateBetween + w.Between }
@@ -407,6 +426,8 @@ func addUp(to, from reflect.Value) {
 		switch f := to.Field(i); f.Kind() {
 		case reflect.Int, reflect.Int64:
 			f.SetInt(f.Int() + from.Field(i).Int())
+		case reflect.Float64:
+			f.SetFloat(f.Float() + from.Field(i).Float())
 		case reflect.Struct:
 			addUp(f, from.Field(i))
 		}
@@ -465,6 +486,8 @@ type Planned struct {
 	// Between: no turn was under way. Wasted: no request followed it.
 	Between bool `json:"between,omitempty"`
 	Wasted  bool `json:"wasted,omitempty"`
+	// Request is the number of the trace's request before which it comes.
+	Request int `json:"-"`
 }
 
 // Policy says which one was asked.

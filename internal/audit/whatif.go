@@ -34,6 +34,9 @@ type rules struct {
 	full   int64 // from where on it is compacted, boundary or not
 	room   int64 // the same without us: where the host did so by itself
 	idle   bool  // we can act only when a turn has ended
+	took   int64 // how long a compaction takes, in milliseconds
+	ledger ledger
+	prices []*host.Price // of the trace's models
 }
 
 // rulesOf are those of a host. One that can be refused asks before each request,
@@ -46,6 +49,10 @@ func rulesOf(name transcript.Host, t *trace, set compact.Settings, window, after
 	}
 	r := rules{set: set, window: window, after: after, full: window / 10 * 9, idle: true}
 	r.room = r.full
+	if window <= 0 { // nobody knows when it is full
+		r.full, r.room = math.MaxInt64, math.MaxInt64
+		return r
+	}
 	if h, ok := host.Named(string(name)); ok && h.Gates {
 		native := min(int64(set.NativeWindow), window)
 		r.asks = min((native-20_000)*int64(set.NativePercent)/100, native-33_000)
@@ -85,6 +92,11 @@ type player struct {
 	history []compact.Compaction
 	planned []Planned
 	late    late
+	replays bool      // fixed is played instead of the policy
+	fixed   []Planned
+	at      int       // the number of the next request
+	paid    ledger    // by the policy
+	was     ledger    // as it was
 	// The requests since the beginning of the audit: how many, and what they sent, by
 	// the policy and as it was.
 	requests       int
@@ -94,26 +106,44 @@ type player struct {
 // play returns the policy's compactions and those as late as possible; what
 // happened is compared with them. What requests sent is added up from a time on.
 func play(t *trace, r rules, from int64) player {
+	r.ledger.from = from
 	p := player{rules: r, late: late{rules: r}}
+	p.run(t, from)
+	again := player{rules: r, late: late{rules: r}, replays: true, fixed: p.late.plan}
+	again.run(t, from)
+	p.late.paid = again.paid
+	return p
+}
+
+func (p *player) run(t *trace, from int64) {
+	p.paid, p.was = p.ledger, p.ledger
 	marks, events := t.marks, t.Compacted
 	recorded, compacted := int64(0), false
 	for i := range t.requests {
+		p.at, p.late.at = i, i
 		for len(marks) > 0 && marks[0].at <= i {
 			p.mark(&marks[0])
 			marks = marks[1:]
 		}
 		for len(events) > 0 && events[0].At <= i {
 			// What came after the last request was there when it was compacted.
-			if e := &events[0]; recorded > 0 && e.Pre > recorded && !compacted {
+			e := &events[0]
+			if recorded > 0 && e.Pre > recorded && !compacted {
 				p.clock = max(p.clock, e.Time)
 				p.grow(e.Pre-recorded, 0)
 				p.late.fill(p.clock, !p.worked)
+			}
+			if recorded > 0 {
+				p.was.compact(e.Time, max(e.Pre, recorded))
 			}
 			events, compacted = events[1:], true
 		}
 		r := &t.requests[i]
 		if r.side {
 			continue
+		}
+		for ; len(p.fixed) > 0 && p.fixed[0].Request <= i; p.fixed = p.fixed[1:] {
+			p.compact(p.fixed[0])
 		}
 		if !p.idle || p.used >= p.full {
 			p.weigh(!p.worked)
@@ -131,6 +161,9 @@ func play(t *trace, r rules, from int64) player {
 		default:
 			p.grow(used-recorded, used)
 		}
+		p.was.price, p.paid.price = p.prices[r.model], p.prices[r.model]
+		p.was.book(r.time, r.tokens.context(), r.tokens.Output, true)
+		p.paid.book(r.time, p.used-r.tokens.Output, r.tokens.Output, true)
 		if r.time >= from {
 			p.requests++
 			p.happened += used
@@ -142,13 +175,13 @@ func play(t *trace, r rules, from int64) player {
 	// Behind the last request nothing is left to compact for. Whoever acts at the end of a
 	// turn cannot know that.
 	n := len(p.planned)
+	p.at, p.late.at = len(t.requests), len(t.requests)
 	for i := range marks {
 		p.mark(&marks[i])
 	}
 	for i := range p.planned[n:] {
 		p.planned[n+i].Wasted = true
 	}
-	return p
 }
 
 // grows learns by how much a request has grown the context. What it sends has to fit.
@@ -189,9 +222,9 @@ func (p *player) mark(m *mark) {
 	p.turn |= m.signals
 	switch {
 	case !p.idle:
-		p.late.boundary(p.clock, p.counted(m.signals))
+		p.late.boundary(p.clock, p.counted(m.signals), m.signals.Has(compact.TurnEnd))
 	case m.signals.Has(compact.TurnEnd):
-		p.late.boundary(p.clock, p.counted(p.turn))
+		p.late.boundary(p.clock, p.counted(p.turn), true)
 		p.weigh(true)
 	}
 }
@@ -213,7 +246,7 @@ func (p *player) counted(signals compact.Signals) []string {
 // room, and nothing without a boundary unless it is an emergency: those are most of the
 // cases.
 func (p *player) weigh(between bool) {
-	if p.used < p.asks {
+	if p.used < p.asks || p.replays {
 		return
 	}
 	signals := p.turn
@@ -238,9 +271,14 @@ func (p *player) weigh(between bool) {
 		return
 	}
 	// An emergency that meets a boundary is one, too.
-	p.planned = append(p.planned, Planned{Time: p.clock, Tokens: p.used, Tier: string(d.Tier), Boundary: p.counted(signals), Between: between})
+	p.compact(Planned{Time: p.clock, Tokens: p.used, Tier: string(d.Tier), Boundary: p.counted(signals), Between: between, Request: p.at})
+}
+
+func (p *player) compact(m Planned) {
+	p.planned = append(p.planned, m)
+	p.paid.compact(m.Time, p.used)
 	after := min(p.after, p.used*9/10)
-	p.history = append(p.history[max(0, len(p.history)-8):], compact.Compaction{At: at, Before: p.used, After: after})
+	p.history = append(p.history[max(0, len(p.history)-8):], compact.Compaction{At: time.UnixMilli(m.Time), Before: p.used, After: after})
 	p.used, p.turn, p.before = after, 0, 0
 }
 
@@ -249,14 +287,16 @@ type late struct {
 	rules
 	used int64
 	sent int64
+	at   int
+	paid ledger
 	last *Planned // the last boundary at which it would have helped
 	plan []Planned
 	need []int64 // when the window was full
 }
 
-func (l *late) boundary(clock int64, names []string) {
+func (l *late) boundary(clock int64, names []string, between bool) {
 	if len(names) > 0 && l.after < l.used*9/10 {
-		l.last = &Planned{Time: clock, Tokens: l.used, Boundary: names}
+		l.last = &Planned{Time: clock, Tokens: l.used, Boundary: names, Between: between, Request: l.at}
 	}
 }
 
@@ -271,7 +311,7 @@ func (l *late) fill(clock int64, between bool) {
 		l.plan = append(l.plan, *l.last)
 	}
 	if l.last == nil || l.used >= l.room {
-		l.plan = append(l.plan, Planned{Time: clock, Tokens: l.used, Boundary: []string{}, Between: between})
+		l.plan = append(l.plan, Planned{Time: clock, Tokens: l.used, Boundary: []string{}, Between: between, Request: l.at})
 		l.used = min(l.after, l.used*9/10)
 	}
 	l.last = nil
@@ -296,6 +336,9 @@ func (r *Report) whatIfWords(l message.Lang) []string {
 	if policy > w.Happened {
 		words = append(words, message.AuditWhatIfMore.Format(l, w.mean(w.PolicySent), w.mean(w.Sent)))
 	}
+	if text := w.pays(l); text != "" {
+		words = append(words, text)
+	}
 	words = append(words, message.AuditWhatIfNote.Format(l, r.Policy.from()))
 	if n := w.Unknown - w.Unseen; n > 0 {
 		words = append(words, message.AuditWindowUnk.Format(l, n))
@@ -318,19 +361,50 @@ func (r *Report) whatIfTable(l message.Lang) [][]string {
 		{message.AuditBetween.In(l), n(w.Happened - w.HappenedMid - w.HappenedBoundary), n(w.PolicyBetween + w.Between), n(w.LateBetween + w.Between)},
 		{message.AuditAll.In(l), n(w.Happened), n(w.policy()), n(w.late())},
 		{message.AuditNotNeeded.In(l), n(w.NotNeeded), "–", "–"},
+		{message.AuditWasted.In(l), "–", n(w.Wasted), "–"},
 		{message.AuditMean.In(l), mean(w.Sent), mean(w.PolicySent), mean(w.LateSent)},
-		{message.AuditReads.In(l), message.Rounded(w.Read), message.Rounded(w.PolicyRead), message.Rounded(w.LateRead)},
-		{message.AuditWaits.In(l), r.waits(w.Happened), r.waits(w.policy()), r.waits(w.late())},
+		w.costRow(message.AuditFromCache.In(l), func(c *Cost) string { return message.Rounded(c.Tokens.CacheRead) }),
+		w.costRow(message.AuditAnew.In(l), func(c *Cost) string { return message.Rounded(c.Tokens.Input + c.Tokens.CacheWrite) }),
+		w.costRow(message.AuditCost.In(l), (*Cost).dollars),
+		w.costRow(message.AuditWaitPrompt.In(l), func(c *Cost) string { return waitText(c.PromptMS) }),
+		w.costRow(message.AuditWaitWork.In(l), func(c *Cost) string { return waitText(c.WorkMS) }),
 	}
 }
 
-// waits is how long people wait for so many compactions, by those that were timed.
-func (r *Report) waits(n int) string {
-	t := &r.Totals
-	if t.WaitKnown == 0 {
+func (w *WhatIf) costRow(name string, cell func(*Cost) string) []string {
+	return []string{name, cell(&w.Cost.Happened), cell(&w.Cost.Policy), cell(&w.Cost.Late)}
+}
+
+// dollars are those of the models whose price is known.
+func (c *Cost) dollars() string {
+	switch {
+	case c.Unpriced == 0:
+		return message.Dollars(c.USD)
+	case c.USD == 0:
 		return "–"
 	}
-	return message.Span(time.Duration(t.WaitMS/int64(t.WaitKnown)*int64(n)) * time.Millisecond)
+	return "≥ " + message.Dollars(c.USD)
+}
+
+func waitText(ms int64) string { return message.Span(time.Duration(ms) * time.Millisecond) }
+
+// pays says whether the policy would have paid, in money and in time; "" where nothing is
+// known of either.
+func (w *WhatIf) pays(l message.Lang) string {
+	was, now := &w.Cost.Happened, &w.Cost.Policy
+	money, saved := was.USD-now.USD, was.waits()-now.waits()
+	verdict := message.AuditPaysNot
+	switch {
+	case money == 0 && saved == 0:
+		return ""
+	case money >= 0 && saved >= 0:
+		verdict = message.AuditPays
+	case money > 0:
+		verdict = message.AuditPaysMoney
+	case saved > 0:
+		verdict = message.AuditPaysTime
+	}
+	return verdict.Format(l, now.dollars(), was.dollars(), waitText(now.waits()), waitText(was.waits()), waitText(now.WorkMS), waitText(was.WorkMS))
 }
 
 // from is where the policy's tiers begin.

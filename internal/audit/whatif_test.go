@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -33,12 +34,14 @@ func story(steps ...any) *trace {
 	return t
 }
 
-// wide are settings whose tiers begin at 65, 50 and 40 % free.
-func wide(boundaries ...string) compact.Settings {
+// played plays tiers that begin at 65, 50 and 40 % free.
+func played(t *trace, name transcript.Host, window int64, boundaries ...string) player {
 	set := config.Defaults().Compact
-	t := &set.Trigger
-	t.EarlyPercentRemainingLT, t.ReadyPercentRemainingLT, t.AsapPercentRemainingLT, t.AutoRequiresAnyBoundary = 65, 50, 40, boundaries
-	return set
+	g := &set.Trigger
+	g.EarlyPercentRemainingLT, g.ReadyPercentRemainingLT, g.AsapPercentRemainingLT, g.AutoRequiresAnyBoundary = 65, 50, 40, boundaries
+	r := rulesOf(name, t, set, window, 20_000)
+	r.prices, r.ledger = []*host.Price{{Input: 1, Output: 5, Write: 1.25, Read: 0.1}}, ledgerOf(t)
+	return play(t, r, 0)
 }
 
 // told says in a word each what was planned.
@@ -85,7 +88,7 @@ func TestPlayDoesWhatCanBeDone(t *testing.T) {
 		"a prompt that nobody answered":  {transcript.Claude, 200_000, []any{"prompt", 50, "commit", 110, "over", "prompt", "prompt", 120}, []string{"110k at commit"}},
 	} {
 		trace := story(tc.steps...)
-		p := play(trace, rulesOf(tc.host, trace, wide("commit"), tc.window, 20_000), 0)
+		p := played(trace, tc.host, tc.window, "commit")
 		equal(t, name, told(p.planned), tc.want)
 	}
 }
@@ -103,7 +106,7 @@ func TestPlayCountsRefused(t *testing.T) {
 		"compacted by": {[]any{"prompt", 145, 150, 168, 178}, 0},
 	} {
 		trace := story(tc.steps...)
-		p := play(trace, rulesOf(transcript.Claude, trace, wide("commit"), 200_000, 20_000), 0)
+		p := played(trace, transcript.Claude, 200_000, "commit")
 		equal(t, name, p.over, tc.want)
 	}
 }
@@ -130,7 +133,7 @@ func TestPlayTurnEnd(t *testing.T) {
 		"hindsight takes the last one":    {transcript.Codex, 200_000, []any{"prompt", 60, "over", "prompt", 90, "over", "prompt", 181, 182}, nil, []string{"90k at turn_end"}},
 	} {
 		trace := story(tc.steps...)
-		p := play(trace, rulesOf(tc.host, trace, wide("commit", "turn_end"), tc.window, 20_000), 0)
+		p := played(trace, tc.host, tc.window, "commit", "turn_end")
 		if tc.late == nil {
 			equal(t, name, told(p.planned), tc.want)
 			continue
@@ -183,5 +186,50 @@ func TestTurnsThatEnded(t *testing.T) {
 			}
 		}
 		equal(t, name, n, tc.want)
+	}
+}
+
+// What happened, the policy and hindsight are reckoned in the same way: a request reads
+// what the cache holds, as long as it lives, and writes the rest; a compaction reads the
+// context and writes a summary; and who waits depends on when it comes.
+func TestPlayCosts(t *testing.T) {
+	t.Parallel()
+	// A minute passes with each step: the cache lives.
+	trace := story("prompt", 100, 130, "over", "prompt", 140)
+	p := played(trace, transcript.Claude, 200_000, "turn_end")
+	equal(t, "as it was", p.was.Tokens, Tokens{CacheWrite: 100_000 + 30_000 + 10_000, CacheRead: 100_000 + 130_000})
+	equal(t, "by the policy", p.paid.Tokens, Tokens{
+		Output:     usualSummary,                            // of the compaction
+		CacheRead:  100_000 + 130_000 + usualRead,           // the second request, the compaction, the third
+		CacheWrite: 100_000 + 30_000 + (30_000 - usualRead), // 20,000 are left of 130,000, and grow by 10,000
+	})
+	usd := (5*usualSummary + 0.1*245_000 + 1.25*145_000) / 1e6
+	near(t, "dollars", &p.paid.USD, usd)
+
+	// An hour at the prompt: what the cache held is written again, or read once to compact.
+	trace.marks[2].time += 60 * 60_000
+	trace.requests[2].time += 60 * 60_000
+	cold := played(trace, transcript.Claude, 200_000, "turn_end")
+	equal(t, "cold, as it was", cold.was.Tokens, Tokens{CacheWrite: 100_000 + 30_000 + 140_000, CacheRead: 100_000})
+	equal(t, "cold, by the policy", cold.paid.Tokens, Tokens{Output: usualSummary, Input: 130_000, CacheWrite: 100_000 + 30_000 + 15_000, CacheRead: 100_000 + usualRead})
+
+	for name, tc := range map[string]struct {
+		host transcript.Host
+		plan Planned
+		want Cost
+	}{
+		"in mid-work":               {transcript.Claude, Planned{}, Cost{WorkMS: 90_000}},
+		"at a prompt":               {transcript.Claude, Planned{Between: true}, Cost{PromptMS: 90_000}},
+		"while the user reads":      {transcript.Codex, Planned{Between: true, Request: 2, Time: 4 * 60_000}, Cost{PromptMS: 30_000}},
+		"when nobody writes":        {transcript.Codex, Planned{Between: true, Request: 3, Time: 9 * 60_000}, Cost{}},
+		"when nothing follows":      {transcript.Codex, Planned{Between: true, Wasted: true}, Cost{}},
+		"while the host is at work": {transcript.Codex, Planned{}, Cost{WorkMS: 90_000}},
+	} {
+		trace := story("prompt", 100, 130, "over", "prompt", 140)
+		r := rulesOf(tc.host, trace, config.Defaults().Compact, 200_000, 20_000)
+		r.took = 90_000
+		var c Cost
+		c.await([]Planned{tc.plan}, trace, &r)
+		equal(t, name, c, tc.want)
 	}
 }

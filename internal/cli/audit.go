@@ -130,14 +130,18 @@ func (a *app) auditTune(ctx context.Context, o audit.Options, write bool) error 
 	if err := a.unread(r); err != nil || !write || trials[i].Now {
 		return err
 	}
+	number := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+	list := func(names []string) string { return "[" + strings.Join(names, ", ") + "]" }
 	was, chosen := trials[0], trials[i]
 	var keys [][2]string
-	for _, k := range []struct {
-		tier     string
-		old, now float64
-	}{{"asap", was.Asap, chosen.Asap}, {"ready", was.Ready, chosen.Ready}, {"early", was.Early, chosen.Early}} {
+	for _, k := range []struct{ key, old, now string }{
+		{"auto_requires_any_boundary", list(was.Boundaries), list(chosen.Boundaries)},
+		{"asap_percent_remaining_lt", number(was.Asap), number(chosen.Asap)},
+		{"ready_percent_remaining_lt", number(was.Ready), number(chosen.Ready)},
+		{"early_percent_remaining_lt", number(was.Early), number(chosen.Early)},
+	} {
 		if k.old != k.now {
-			keys = append(keys, [2]string{"compact.trigger." + k.tier + "_percent_remaining_lt", strconv.FormatFloat(k.now, 'f', -1, 64)})
+			keys = append(keys, [2]string{"compact.trigger." + k.key, k.now})
 		}
 	}
 	return a.setConfig(keys)

@@ -74,16 +74,36 @@ var (
 	AuditAll        = Text{ZH: "合計", EN: "in all"}
 	AuditNotNeeded  = Text{ZH: "視窗未滿就壓縮", EN: "with room left"}
 	AuditLate       = Text{ZH: "盡量晚", EN: "LATE"}
-	AuditReads      = Text{ZH: "壓縮讀取", EN: "read to compact"}
-	AuditWaits      = Text{ZH: "等待", EN: "waited"}
-	TuneSetting     = Text{ZH: "設定（剩餘 %）", EN: "SETTING, PERCENT FREE"}
-	TuneNow         = Text{ZH: "目前", EN: "in force"}
-	TuneKeep        = Text{ZH: "目前的設定最好：沒有其他設定以不更多的打斷做到更少的壓縮。", EN: "Keep the setting in force: no other makes fewer compactions without interrupting more often."}
-	TuneAdvice      = Text{ZH: "建議 %s：壓縮 %d 次而不是 %d 次，打斷 %d 次（目前 %d 次）。--write 寫入設定。", EN: "Advised: %s. Compactions: %d instead of %d; of these interrupt: %d (in force: %d). --write puts it into the settings."}
-	HelpAuditTune   = Text{ZH: "以你自己的 session 比較各種門檻，建議一組", EN: "play a grid of tiers over your own sessions, and name one"}
-	HelpAuditWrite  = Text{ZH: "把 --tune 的建議寫入設定", EN: "put what --tune advises into the settings, after showing the difference"}
-	AuditMean       = Text{ZH: "平均 context", EN: "mean context"}
-	AuditWhatIfMid  = Text{
+	AuditWasted     = Text{ZH: "之後對話就結束", EN: "nothing followed"}
+	AuditFromCache  = Text{ZH: "讀快取的 token", EN: "tokens from the cache"}
+	AuditAnew       = Text{ZH: "重新送出的 token", EN: "tokens sent anew"}
+	AuditWaitPrompt = Text{ZH: "送出訊息後等待", EN: "waited at a prompt"}
+	AuditWaitWork   = Text{ZH: "工作途中等待", EN: "waited in mid-work"}
+	AuditPays       = Text{
+		ZH: "以這些 session 來看，政策划算：%s（實際 %s），等待 %s（實際 %s），其中工作途中 %s（實際 %s）。",
+		EN: "On these sessions the policy would have paid: %s (as it was %s), waiting %s (as it was %s), of that in mid-work %s (as it was %s).",
+	}
+	AuditPaysMoney = Text{
+		ZH: "以這些 session 來看，政策省錢但更花時間：%s（實際 %s），等待 %s（實際 %s），其中工作途中 %s（實際 %s）。",
+		EN: "On these sessions the policy would have paid in money, not in time: %s (as it was %s), waiting %s (as it was %s), of that in mid-work %s (as it was %s).",
+	}
+	AuditPaysTime = Text{
+		ZH: "以這些 session 來看，政策省時間但更花錢：%s（實際 %s），等待 %s（實際 %s），其中工作途中 %s（實際 %s）。",
+		EN: "On these sessions the policy would have paid in time, not in money: %s (as it was %s), waiting %s (as it was %s), of that in mid-work %s (as it was %s).",
+	}
+	AuditPaysNot = Text{
+		ZH: "以這些 session 來看，政策不划算：%s（實際 %s），等待 %s（實際 %s），其中工作途中 %s（實際 %s）。",
+		EN: "On these sessions the policy would not have paid: %s (as it was %s), waiting %s (as it was %s), of that in mid-work %s (as it was %s).",
+	}
+	TuneSetting    = Text{ZH: "設定（剩餘 %）", EN: "SETTING, PERCENT FREE"}
+	TuneTurn       = Text{ZH: "含 turn_end", EN: "with turn_end"}
+	TuneNow        = Text{ZH: "目前", EN: "in force"}
+	TuneKeep       = Text{ZH: "目前的設定最好：沒有其他設定以不更多的打斷做到更少的壓縮。", EN: "Keep the setting in force: no other makes fewer compactions without interrupting more often."}
+	TuneAdvice     = Text{ZH: "建議 %s：壓縮 %d 次而不是 %d 次，打斷 %d 次（目前 %d 次）。--write 寫入設定。", EN: "Advised: %s. Compactions: %d instead of %d; of these interrupt: %d (in force: %d). --write puts it into the settings."}
+	HelpAuditTune  = Text{ZH: "以你自己的 session 比較各種門檻，建議一組", EN: "play a grid of tiers over your own sessions, and name one"}
+	HelpAuditWrite = Text{ZH: "把 --tune 的建議寫入設定", EN: "put what --tune advises into the settings, after showing the difference"}
+	AuditMean      = Text{ZH: "平均 context", EN: "mean context"}
+	AuditWhatIfMid = Text{
 		ZH: "要比的是第一列：會打斷工作的壓縮，實際 %[2]d 次中有 %[1]d 次，依政策 %[4]d 次中有 %[3]d 次。",
 		EN: "Compare the first row, compactions that interrupt work: %[1]d of %[2]d as it was, %[3]d of %[4]d with the policy.",
 	}
