@@ -92,11 +92,11 @@ type player struct {
 	history []compact.Compaction
 	planned []Planned
 	late    late
-	replays bool      // fixed is played instead of the policy
+	replays bool // fixed is played instead of the policy
 	fixed   []Planned
-	at      int       // the number of the next request
-	paid    ledger    // by the policy
-	was     ledger    // as it was
+	at      int    // the number of the next request
+	paid    ledger // by the policy
+	was     ledger // as it was
 	// The requests since the beginning of the audit: how many, and what they sent, by
 	// the policy and as it was.
 	requests       int
