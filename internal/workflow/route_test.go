@@ -199,6 +199,8 @@ func TestTag(t *testing.T) {
 		"[workflow:one odd] [workflow:other odd]":   "one odd",
 		"[workflow:over\nlines]":                    "",
 		"[workflow:open":                            "",
+		"[workflow:open [workflow:fix]":             "fix",
+		"[workflow:one [odd]":                       "",
 		"[workflow:]":                               "",
 		"workflow:fix":                              "",
 		"[workflow:" + long + "]":                   long,

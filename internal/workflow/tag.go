@@ -22,12 +22,13 @@ func Tag(prompt string) (string, bool) {
 			if !ok {
 				continue
 			}
+			rest, _, _ = strings.Cut(rest, "[") // no name has one, and what follows is looked at once
 			name, _, closed := strings.Cut(rest, "]")
 			name = strings.TrimSpace(name)
 			switch {
 			case closed && ValidName(name):
 				return name, true
-			case closed && odd == "" && len(name) <= maxName && !strings.ContainsAny(name, "\n["):
+			case closed && odd == "" && len(name) <= maxName && !strings.Contains(name, "\n"):
 				odd = name
 			}
 		}
