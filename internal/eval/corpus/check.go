@@ -32,12 +32,19 @@ const limit = 60 * time.Second
 
 // report collects what steps do.
 type report struct {
-	commands, mutations, processes atomic.Int64
+	commands, mutations, processes, done atomic.Int64
 
 	mu      sync.Mutex
 	faults  []string
 	slow    map[string]time.Duration // command and session
 	refused map[string]int           // what a whole session was refused with
+}
+
+// progress tells now and then how far it is.
+func (r *report) progress(of int) {
+	if n := r.done.Add(1); n%25 == 0 {
+		fmt.Fprintf(os.Stderr, "%d of %d sessions, %d accidents, %d commands\n", n, of, r.mutations.Load(), r.commands.Load())
+	}
 }
 
 func (r *report) fault(format string, args ...any) {

@@ -79,6 +79,7 @@ func run(o options) error {
 			rnd.Shuffle(len(small), func(i, j int) { small[i], small[j] = small[j], small[i] })
 			small = small[:min(tried, len(small))]
 		}
+		defer r.progress(len(list))
 		for _, m := range small {
 			spoilt := s
 			spoilt.name, spoilt.data = s.name+", "+m.name, m.data
