@@ -10,7 +10,7 @@ VCS = $(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
 LINT_VERSION := v2.14.0
 VULN_VERSION := v1.8.0
 
-.PHONY: build demo test e2e e2e-latest e2e-soak lint bench eval corpus corpus-sample fuzz race crash mutate vulnerabilities pictures release-snapshot release-check release-npm clean
+.PHONY: build demo test e2e e2e-latest e2e-soak lint bench eval compactions corpus corpus-sample fuzz race crash mutate vulnerabilities pictures release-snapshot release-check release-npm clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
@@ -84,6 +84,10 @@ eval: export OVERTONE_EVAL := 1
 eval:
 	@$(GO) run ./internal/eval/survive
 	$(GO) test -count=1 -timeout 30m -v -run Eval ./internal/redact ./internal/eval/...
+
+# The numbers of the page about recorded compactions, which `make eval` checks.
+compactions:
+	@$(GO) run ./internal/eval/survive -page docs/internals/compactions.md
 
 # Every command that reads sessions, on every recorded session ($OVERTONE_CORPUS,
 # $OVERTONE_SAMPLES) and on accidents of each; SEED=2 has other accidents happen. It takes

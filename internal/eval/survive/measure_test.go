@@ -115,3 +115,30 @@ func TestClaim(t *testing.T) {
 		t.Errorf("%+v, %v", c.needed, err)
 	}
 }
+
+// TestEvalPage: the page about compactions says what is measured today.
+func TestEvalPage(t *testing.T) {
+	if os.Getenv("OVERTONE_EVAL") == "" || len(samples.Corpus()) == 0 {
+		t.Skip("set OVERTONE_EVAL=1, with a corpus")
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "internals", "compactions.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, cuts, err := sets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := filled(string(page), list, cuts); err != nil || text != string(page) {
+		t.Errorf("make compactions: %v", err)
+	}
+	in := of(list, "claude", "")
+	if stated, size := share(in, nil, both), meanUnits(in, text); stated < 0.93 || size > 5000 {
+		t.Errorf("%.3f of the names in %d characters", stated, size)
+	}
+	for _, p := range projects(in) {
+		if one := of(in, "claude", p); wanted(one, nil) >= enough && share(one, nil, both) < 0.86 {
+			t.Errorf("%s: %.3f", p, share(one, nil, both))
+		}
+	}
+}
