@@ -139,7 +139,7 @@ func geminiFolder(dir, cwd string) string {
 // its last compression on, with what the clone says otherwise.
 func giveGemini(_ context.Context, w World, c Clone) (string, error) {
 	from := mirror.GeminiFile(w.of(host.Gemini), c.Source)
-	data, err := os.ReadFile(from)
+	data, err := transcript.GeminiLines(from)
 	if err != nil {
 		return "", fmt.Errorf("read session %s: %w", c.Source, err)
 	}

@@ -13,21 +13,26 @@ import (
 )
 
 // refreshGemini mirrors the session files of Gemini CLI that have changed, and removes
-// the mirrors of those that are gone: tmp/PROJECT/chats/session-*.jsonl, and
-// chats/SESSION/*.jsonl of sub-agents.
+// the mirrors of those that are gone: tmp/PROJECT/chats/session-*.jsonl, the same
+// ending in .json of older versions, and chats/SESSION/*.jsonl of sub-agents.
 func refreshGemini(dir, root, mine string) error {
 	folders := geminiProjects(dir)
 	known := map[string]bool{}
 	var errs []error
-	for _, pattern := range []string{"session-*.jsonl", filepath.Join("*", "*.jsonl")} {
-		files, _ := filepath.Glob(filepath.Join(dir, "tmp", "*", "chats", pattern)) // the patterns are good ones
-		for _, path := range files {
+	chats, _ := filepath.Glob(filepath.Join(dir, "tmp", "*", "chats")) // the patterns are good ones
+	for _, folder := range chats {
+		agents, _ := filepath.Glob(filepath.Join(folder, "*", "*.jsonl"))
+		for _, path := range append(transcript.GeminiFiles(folder), agents...) {
 			info, err := os.Stat(path)
 			if err != nil {
 				continue
 			}
 			slug, _, _ := strings.Cut(strings.TrimPrefix(path, filepath.Join(dir, "tmp")+string(filepath.Separator)), string(filepath.Separator))
-			g := transcript.GeminiAbout(path)
+			g, err := transcript.GeminiAbout(path)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
 			if g.CWD == "" {
 				g.CWD = folders[slug]
 			}

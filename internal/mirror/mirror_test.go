@@ -369,3 +369,59 @@ func TestGeminiFiles(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// geminiWhole is a session as versions before wrote it.
+const geminiWhole = `{
+  "sessionId": "44444444-4444-4444-8444-444444444444",
+  "projectHash": "x",
+  "messages": [
+    {"id": "m1", "timestamp": "2026-01-22T19:41:13.809Z", "type": "user", "content": "write a long lexer"},
+    {"id": "m2", "timestamp": "2026-01-22T19:41:14.809Z", "type": "info", "content": "an update is there"},
+    {"id": "m3", "timestamp": "2026-01-22T19:41:15.809Z", "type": "gemini", "content": "I look.", "model": "gemini-2.5-flash",
+      "tokens": {"input": 21326, "output": 37, "cached": 0, "thoughts": 44},
+      "toolCalls": [{"id": "c1", "name": "read_file", "args": {"file_path": "a"}, "result": [{"functionResponse": {"id": "c1", "response": {"output": "long text"}}}]}]},
+    {"id": "m4", "timestamp": "2026-01-22T19:41:16.809Z", "type": "user", "content": "<state_snapshot>what was done</state_snapshot>"},
+    {"id": "m5", "timestamp": "2026-01-22T19:41:17.809Z", "type": "user", "content": "and now the parser"}
+  ],
+  "summary": "the lexer",
+  "kind": "main"
+}`
+
+// A session that is one object is a session like any other: it is mirrored, and can be
+// cloned; lines that go on with it count instead. One that is cut is named, and hides
+// no other.
+func TestWholeGeminiFiles(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	const id, copied, chats = "44444444-4444-4444-8444-444444444444", "22222222-2222-4222-8222-222222222222", ".gemini/tmp/p/chats/"
+	p.write(".gemini/projects.json", `{"projects":{"/work/p":"p"}}`)
+	p.write(chats+"session-2026-01-22T19-41-44444444.json", geminiWhole)
+	p.write(chats+"session-2026-01-23T19-41-44444444.jsonl", `{"sessionId":"`+id+`","projectHash":"x","kind":"main"}`+"\n")
+	p.write(chats+"session-2026-01-22T19-50-55555555.json", geminiWhole[:200])
+	got, err := p.look(host.Gemini)
+	source := got[id]
+	for _, want := range []string{`"cwd":"/work/p"`, `"customTitle":"the lexer"`, "write a long lexer", "I look.", `"input_tokens":21326`, `"output_tokens":81`, "long text", "compact_boundary", "what was done", "and now the parser"} {
+		if !strings.Contains(source, want) {
+			t.Errorf("%q is missing in\n%s", want, source)
+		}
+	}
+	if len(got) != 1 || strings.Contains(source, "update") || err == nil || !strings.Contains(err.Error(), "55555555.json") {
+		t.Errorf("%d sessions, %v\n%s", len(got), err, source)
+	}
+	p.write("mirror/gemini/-work-p/"+copied+".jsonl", strings.NewReplacer(id, copied, "and now the parser", "parser").Replace(source))
+	c := carry.Clone{Now: p.now, Source: id, From: filepath.Join(p.root, "gemini", "-work-p", id+".jsonl"), ID: copied, Path: filepath.Join(p.root, "gemini", "-work-p", copied+".jsonl"), Title: "copy"}
+	path, err := p.agent(host.Gemini).Give(t.Context(), p.world(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(data), `"text":"parser"`) || strings.Contains(string(data), "write a long lexer") || !strings.Contains(string(data), "what was done") {
+		t.Errorf("%v\n%s", err, data)
+	}
+	p.write(chats+"session-2026-01-24T19-41-44444444.jsonl", `{"sessionId":"`+id+`","projectHash":"x","kind":"main"}
+{"id":"m9","timestamp":"2026-01-24T11:00:01.000Z","type":"user","content":[{"text":"gone on"}]}
+`)
+	if got, _ := p.look(host.Gemini); !strings.Contains(got[id], "gone on") || strings.Contains(got[id], "I look.") {
+		t.Errorf("%s", got[id])
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,16 +31,8 @@ const maxGemini = 256 << 20
 // there is altogether: at the start, when the session is resumed, and after a
 // compression, which gives what stays new names.
 func ReadGemini(path string) (GeminiFile, error) {
-	f, size, err := open(path)
+	data, err := GeminiLines(path)
 	if err != nil {
-		return GeminiFile{}, err
-	}
-	defer f.Close()
-	if size > maxGemini {
-		return GeminiFile{}, errors.New("too long a session")
-	}
-	data := make([]byte, size)
-	if n, err := f.ReadAt(data, 0); err != nil && n < len(data) {
 		return GeminiFile{}, err
 	}
 	r := geminiReader{at: map[string]int{}}
@@ -49,6 +42,56 @@ func ReadGemini(path string) (GeminiFile, error) {
 		}
 	}
 	return r.GeminiFile, nil
+}
+
+// GeminiLines is a session file in lines. Versions before wrote one object with all
+// messages in it, which the host still reads.
+func GeminiLines(path string) ([]byte, error) {
+	f, size, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size > maxGemini {
+		return nil, fmt.Errorf("%s: too long a session", path)
+	}
+	data := make([]byte, size)
+	if n, err := f.ReadAt(data, 0); err != nil && n < len(data) {
+		return nil, err
+	}
+	if !strings.HasSuffix(path, geminiWhole) {
+		return data, nil
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, data); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	whole := gjson.ParseBytes(b.Bytes())
+	var about []string
+	whole.ForEach(func(key, v gjson.Result) bool {
+		if key.Str != "messages" {
+			about = append(about, key.Raw+":"+v.Raw)
+		}
+		return true
+	})
+	lines := []string{"{" + strings.Join(about, ",") + "}"}
+	whole.Get("messages").ForEach(func(_, m gjson.Result) bool {
+		if geminiSnapshot(m) {
+			lines = append(lines, `{"$set":{"messages":[`+m.Raw+`]}}`)
+		} else {
+			lines = append(lines, m.Raw)
+		}
+		return true
+	})
+	return []byte(strings.Join(lines, "\n") + "\n"), nil
+}
+
+// geminiWhole ends the names of files that are one object.
+const geminiWhole = ".json"
+
+// geminiSnapshot reports what a compression has left.
+func geminiSnapshot(m gjson.Result) bool {
+	return strings.HasPrefix(strings.TrimSpace(geminiText(m.Get("content"))), "<state_snapshot>")
 }
 
 type geminiReader struct {
@@ -95,12 +138,12 @@ func (r *geminiReader) altogether(list gjson.Result) {
 	list.ForEach(func(_, m gjson.Result) bool {
 		id := m.Get("id").String()
 		_, known := r.at[id]
-		switch text := geminiText(m.Get("content")); {
+		switch {
 		case known:
-		case strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>"):
+		case geminiSnapshot(m):
 			snapshot = id
 			r.at[id] = len(r.Messages)
-			r.Messages = append(r.Messages, HostMessage{ID: id, Time: m.Get("timestamp").Time().UnixMilli(), Summary: true, Trigger: "auto", Pre: r.pre, Blocks: []HostBlock{{Text: text}}})
+			r.Messages = append(r.Messages, HostMessage{ID: id, Time: m.Get("timestamp").Time().UnixMilli(), Summary: true, Trigger: "auto", Pre: r.pre, Blocks: []HostBlock{{Text: geminiText(m.Get("content"))}}})
 		case first && snapshot == "":
 			r.message(m)
 		default:
@@ -198,18 +241,32 @@ func geminiCall(c gjson.Result) HostBlock {
 }
 
 // GeminiSession finds the file that a session is kept in: its folder, and its id. After
-// a resume the host names another one, which stays empty.
+// a resume the host names another one, which stays empty; lines go on what one object
+// has begun.
 func GeminiSession(folder, id string) string {
-	files, _ := filepath.Glob(filepath.Join(folder, "session-*.jsonl")) // the pattern is a good one
-	best, most := "", int64(-1)
-	for _, path := range files {
+	best, most := "", int64(0)
+	for _, path := range GeminiFiles(folder) {
 		info, err := os.Stat(path)
-		if err != nil || info.Size() <= most || !bytes.Contains(geminiHead(path), []byte(`"`+id+`"`)) {
+		head := geminiHead(path)
+		if err != nil || !bytes.Contains(head, []byte(`"`+id+`"`)) {
 			continue
 		}
-		best, most = path, info.Size()
+		more := 2 * (info.Size() - int64(len(head)) - 1) // behind the first line
+		if strings.HasSuffix(path, geminiWhole) {
+			more = 1
+		}
+		if more > most || best == "" {
+			best, most = path, more
+		}
 	}
 	return best
+}
+
+// GeminiFiles are the session files in a folder.
+func GeminiFiles(folder string) []string {
+	whole, _ := filepath.Glob(filepath.Join(folder, "session-*"+geminiWhole)) // the patterns are good ones
+	files, _ := filepath.Glob(filepath.Join(folder, "session-*.jsonl"))
+	return append(whole, files...)
 }
 
 // geminiHead is the beginning of a file, which names its session.
@@ -221,15 +278,24 @@ func geminiHead(path string) []byte {
 	defer f.Close()
 	head := make([]byte, min(size, 4<<10))
 	n, _ := f.ReadAt(head, 0)
-	head, _, _ = bytes.Cut(bytes.TrimPrefix(head[:n], bom), []byte("\n"))
+	if head = bytes.TrimPrefix(head[:n], bom); !strings.HasSuffix(path, geminiWhole) {
+		head, _, _ = bytes.Cut(head, []byte("\n"))
+	}
 	return head
 }
 
 // GeminiAbout is what the first line of a session file tells.
-func GeminiAbout(path string) GeminiFile {
-	r := geminiReader{at: map[string]int{}}
-	r.line(gjson.ParseBytes(geminiHead(path)))
-	return r.GeminiFile
+func GeminiAbout(path string) (GeminiFile, error) {
+	head, r := geminiHead(path), geminiReader{at: map[string]int{}}
+	if strings.HasSuffix(path, geminiWhole) {
+		data, err := GeminiLines(path)
+		if err != nil {
+			return GeminiFile{}, err
+		}
+		head, _, _ = bytes.Cut(data, []byte("\n"))
+	}
+	r.line(gjson.ParseBytes(head))
+	return r.GeminiFile, nil
 }
 
 // GeminiMirror is the mirror of a session file below root.
@@ -276,7 +342,10 @@ func MirrorGemini(root, folder, id, cwd string, over bool) (path string, err err
 	if file == "" {
 		return "", nil
 	}
-	g := GeminiAbout(file)
+	g, err := GeminiAbout(file)
+	if err != nil {
+		return "", err
+	}
 	if g.Session = id; cwd != "" {
 		g.CWD = cwd
 	}
@@ -297,7 +366,7 @@ func MirrorGemini(root, folder, id, cwd string, over bool) (path string, err err
 // one that the mirror ends with; ok is false where only the whole file can tell.
 func (m Mirror) geminiNews(file string, over bool) (list []HostMessage, title string, ok bool) {
 	newest, answers := m.end()
-	if newest == "" {
+	if newest == "" || strings.HasSuffix(file, geminiWhole) {
 		return nil, "", false
 	}
 	r := geminiReader{at: map[string]int{}}
