@@ -44,6 +44,7 @@ var (
 	BadHost          = Text{ZH: "不認識的 host：%s", EN: "unknown host: %s"}
 	BadLang          = Text{ZH: "不認識的語言：%s", EN: "unknown language: %s"}
 	HintLangs        = Text{ZH: "可用：zh-TW、en", EN: "there are: zh-TW, en"}
+	HintStore        = Text{ZH: "這個版本的 %s 可能以另一種方式保存 session：請更新 Overtone；hook 與工作流不受影響", EN: "this version of %s may keep its sessions in another way: bring Overtone up to date; hooks and workflows do not need them"}
 	HintRepair       = Text{ZH: "請修正 %s", EN: "repair %s"}
 	HintBrokenJSON   = Text{ZH: "請先修正 %s，沒有寫入任何東西", EN: "repair %s first; nothing was written"}
 	TableRefused     = Text{ZH: "無法在 %s 加上表格 %s：%s 的寫法不容許", EN: "%s: the table %s cannot be added, the way %s is written forbids it"}

@@ -264,6 +264,36 @@ func TestMalformedRowOfOpencode(t *testing.T) {
 	}
 }
 
+// A database that is kept in another way is told, and what was mirrored before stays.
+func TestUnknownSchemaOfOpencode(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	check := func() error { return mirror.Check(t.Context(), host.Of(host.Opencode), p.find) }
+	if err := check(); err != nil {
+		t.Errorf("without a database: %v", err)
+	}
+	db := p.database()
+	p.session(db, "ses_1", nil, "the lexer")
+	p.message(db, "ses_1", 1, userSays, text("FIRST"))
+	p.refresh(host.Opencode)
+	if err := check(); err != nil {
+		t.Error(err)
+	}
+	for _, change := range []string{`ALTER TABLE part RENAME COLUMN data TO body`, `ALTER TABLE session RENAME TO conversation`} {
+		p.exec(db, change)
+		p.exec(db, `UPDATE message SET time_updated = time_updated + 1`)
+		if err := check(); err == nil || !strings.Contains(err.Error(), "opencode.db") || !strings.Contains(err.Error(), "no such") {
+			t.Errorf("%s: %v", change, err)
+		}
+	}
+	if got, err := p.look(host.Opencode); err == nil || !strings.Contains(got["ses_1"], "FIRST") {
+		t.Errorf("%v %v", got, err)
+	}
+	if err := mirror.Check(t.Context(), host.Of(host.Gemini), p.find); err != nil {
+		t.Error(err)
+	}
+}
+
 // A clone is the session as the host has it, with what the mirror's clone says
 // otherwise, under ids of its own.
 func TestImportOpencode(t *testing.T) { // not in parallel: it starts a program that it has just written

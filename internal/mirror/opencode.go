@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 	_ "modernc.org/sqlite" // the driver
 
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -33,6 +34,29 @@ func openDatabase(path string) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(1)
 	return db, nil
+}
+
+// Check says why a host's sessions cannot be read, nil where they can, or where there are
+// none. It writes nothing.
+func Check(ctx context.Context, h *host.Host, find func(variable, usual string) string) error {
+	if h.Name != host.Opencode {
+		return nil
+	}
+	path := opencodeDatabase(find)
+	db, err := openDatabase(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for _, text := range [...]string{"id, parent_id, directory, title, version, time_updated FROM session", "id, session_id, time_created, data FROM message", "id, session_id, message_id, data FROM part"} {
+		if _, _, err := query(ctx, db, "SELECT "+text+" LIMIT 0"); err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
+		}
+	}
+	return nil
 }
 
 // refreshOpencode mirrors the sessions that have changed, and removes the mirrors of

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/mirror"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -251,6 +252,9 @@ func (d *doctor) upgraded(s host.Setup, f host.File, runs []host.Manifest) bool 
 
 // checkHost looks at the installation in one host, if there is one.
 func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact) (installed bool) {
+	if err := mirror.Check(ctx, h, d.Folders.Find); err != nil {
+		d.add("sessions", host.Warn, message.MirrorProblem, h.Title, err).advise(d, message.HintStore, h.Title)
+	}
 	s := d.setup(h, cfg)
 	runs, err := d.backups().Open(h.Name)
 	if err != nil {
