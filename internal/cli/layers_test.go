@@ -36,6 +36,7 @@ var owners = map[string][]string{
 	"github.com/rogpeppe/go-internal/lockedfile": {"store"},
 	"github.com/pelletier/go-toml":               {"setup"},
 	"github.com/kljensen/snowball":               {"recall"},
+	"github.com/yuin/goldmark":                   {"compress"},
 	"modernc.org/sqlite":                         {"mirror"},
 }
 

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -156,7 +155,7 @@ func TestChoosingIsInterrupted(t *testing.T) {
 	s := newSelection(Tuned(), js, func(job) int { return 30 })
 	for n := range js {
 		text := fmt.Sprintf("The file internal/part%d.go is read by load%dRow. It must not be changed. All %d tests pass.", n, n, n)
-		s.read(n, text, extract.Units(text, func() bool { return true }))
+		s.read(n, text, unitsOf(text, waiting))
 	}
 	for left := range int64(8) {
 		ctx := ticking{t.Context(), new(atomic.Int64)}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -47,7 +49,7 @@ func (b Builtin) prepare(ctx context.Context, jobs []job, percent func(job) int,
 		if err != nil {
 			return read{}, err
 		}
-		return read{text, extract.Units(text, func() bool { return ctx.Err() == nil })}, ctx.Err()
+		return read{text, unitsOf(text, func() bool { return ctx.Err() == nil })}, ctx.Err()
 	}, func(n int, r read) error {
 		s.read(n, r.text, r.units)
 		return nil
@@ -69,10 +71,11 @@ type chosen struct {
 type piece struct {
 	start, end int32
 	join       byte
+	rest       int32 // lines of a fence that are left out, -1 for what is no part of one
 }
 
-// asItStood joins two neighbours by what stood between them.
-const asItStood = '='
+// asItStood joins two neighbours by what stood between them, apart by a blank line.
+const asItStood, apart = '=', '¶'
 
 func (*chosen) Name() string { return Builtin{}.Name() }
 
@@ -106,10 +109,17 @@ func write(text string, kept []piece) string {
 		case 0:
 		case asItStood:
 			b = append(b, text[kept[i-1].end:p.start]...)
+		case apart:
+			b = append(b, "\n\n"...)
 		default:
 			b = append(b, p.join)
 		}
 		b = append(b, text[p.start:p.end]...)
+		if p.rest > 0 {
+			mark := text[p.start:p.end]
+			mark = mark[:len(mark)-len(strings.TrimLeft(mark, mark[:1]))]
+			b = fmt.Appendf(b, "\n… +%d lines\n%s", p.rest, mark)
+		}
 	}
 	return string(b)
 }

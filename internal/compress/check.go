@@ -67,10 +67,10 @@ func checkResult(original, result, mark string, keepFacts, quoted bool) (lost []
 		result = ""
 	}
 	after := extract.Facts(result)
-	if made := extract.Invented(before, after); len(made) > 0 {
-		return nil, &refusedError{reason: reasonInvented, Facts: made}
-	}
 	if !quoted {
+		if made := extract.Invented(before, after); len(made) > 0 {
+			return nil, &refusedError{reason: reasonInvented, Facts: made}
+		}
 		if bare := extract.Undenied(original, result); len(bare) > 0 {
 			return nil, &refusedError{reason: reasonUndenied, Detail: message.Head(message.OneLine(bare[0]), 100)}
 		}

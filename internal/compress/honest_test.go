@@ -103,7 +103,7 @@ func TestGoneIsHonest(t *testing.T) {
 		}
 		var want extract.Losses
 		for i := range before {
-			want.Add(extract.Missing(before[i], after[i], i%2 == 0))
+			want.Add(extract.Missing(unitsOf(before[i], waiting), before[i], after[i], i%2 == 0))
 		}
 		if res.Gone != want || want.Sentences == 0 {
 			t.Errorf("%s: %+v, counted on the clone %+v", b, res.Gone, want)

@@ -386,7 +386,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 			if out.gone != nil {
 				res.Gone.Add(*out.gone)
 			} else {
-				res.Gone.Add(extract.Missing(out.Original, out.Text, it.User))
+				res.Gone.Add(extract.Missing(unitsOf(out.Original, waiting), out.Original, out.Text, it.User))
 			}
 			if out.Cached {
 				res.Cached++

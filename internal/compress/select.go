@@ -14,46 +14,31 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// Weights say what things are worth, in points: only the ratios matter. They were
-// fitted to what a reader marked in half of the recorded sessions, with the totals of the
-// others in view: what make eval prints of those is somewhat optimistic. It also prints
-// what is lost without each.
-// docs/internals/compressor.md tells the rule in words.
+// Weights say what things are worth, in points: only the ratios matter. Each is kept
+// because it helps with each project of the recorded sessions left out; make eval prints
+// what is lost without it. docs/internals/compressor.md tells the rule in words.
 type Weights struct {
 	// Name is for each name that no kept unit of its message states yet: a path, an
 	// identifier, code, a quantity, a reference, a line that reports an error. They are
 	// needed word for word.
 	Name int
-	// User is for what a user says, twice for what he begins with, asks, forbids or wants
-	// to know: nothing else says it.
+	// User is for what a user says, twice for the last paragraph and for questions:
+	// nothing else says it.
 	User int
 	// Say is for a sentence of an agent's that surely decides or explains something; others
-	// have a share of it, by the odds that they do. A verdict has all of it, the question that
-	// a message ends with half: what the user answers means nothing without it.
+	// have a share of it, by the odds that they do. A verdict has all of it, and so have the
+	// first sentence and the question that a message ends with.
 	Say int
-	// Start and those below it are the odds, in halves of a doubling: Start is where a
-	// sentence begins, since most decide nothing.
+	// Start is where the odds of a sentence begin, in halves of a doubling: most decide nothing.
 	Start int
 	// Cue is for each sign of a duty, a choice, a denial, of trouble or of weighing one
-	// thing against another, for emphasis, and for a lead that has such a sign.
+	// thing against another, for emphasis, for a lead that has such a sign, and for the last
+	// third of a longer message; twice for saying why. It is taken off for standing below a
+	// lead, which enumerates more often than it decides, and for few words.
 	Cue int
-	// Reason is for saying why, the surest sign of all, and for what follows "Found the cause."
-	Reason int
-	// Late is for the last third of a longer message, and once more for the last sentence of
-	// its prose: it ends with what came out.
-	Late int
-	// Under is for what stands below a lead: it enumerates more often than it decides.
-	Under int
-	// Short is for fewer than eight words, and again for fewer than four: they hold names
-	// or acknowledge something.
-	Short int
 	// Least is the least odds with which a message has something to say. Its best unit is
 	// kept, whatever the room: what decides or asks something never becomes a mark.
 	Least int
-	// Aside is what a name is worth in code, in talk about the next step, among options
-	// and in a message's first unit, in percent: code can be read again, and a decision
-	// comes before names.
-	Aside int
 	// Opening is added to the length of what may be a message's first unit, in characters:
 	// the best sentence opens it rather than the shortest.
 	Opening int
@@ -61,12 +46,8 @@ type Weights struct {
 
 // Tuned are the weights that the compressor uses.
 func Tuned() Weights {
-	return Weights{Name: 150, User: 300, Say: 500, Start: -4, Cue: 2, Reason: 4, Late: 3, Under: -3, Short: -2, Least: -8, Aside: 65, Opening: 60}
+	return Weights{Name: 150, User: 500, Say: 500, Start: -4, Cue: 2, Least: -8, Opening: 60}
 }
-
-// shortLabel is how long a lead may be that says in a word what became of the things
-// below it ("Removed:"), which are never kept without it: nobody could place them.
-const shortLabel = 20
 
 // selection decides what is kept of the texts of a run. It holds no text: some
 // fifty bytes for each unit and eight for each name that it states.
@@ -93,6 +74,7 @@ type unitUse struct {
 	ids        int32 // in selection.ids, up to the next unit's
 	cost       int32
 	plain      int32  // worth besides its names
+	rest       int32  // lines of a fence behind it, -1 for what is no part of one
 	lead       int32  // the unit that it is kept with, in selection.units, or -1
 	text       uint64 // hash
 	gone       uint8  // bits of what a report counts it as when it is not kept: sentence, request, decision
@@ -100,6 +82,8 @@ type unitUse struct {
 	tells      bool   // decides, explains or asks something, or may
 	aside      bool   // code, talk or an option, whose names are worth less
 	idle       bool   // is not kept for its own sake
+	apart      bool   // a blank line stands before it
+	must       bool   // is kept whatever the room
 	kept       bool
 }
 
@@ -122,13 +106,19 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	s.size = append(s.size, int32(message.Units(text)))
 	clear(s.known)
 	spoken := int32(-1) // the last unit that is no code
-	last := lastSaid(list)
+	last, begun, room := lastSaid(list), false, int32(mustUnits)
 	for i, u := range list {
 		at := base + int32(i)
-		x := sight{Unit: u, text: text[u.Start:u.End], at: i, of: len(list), last: i == last, user: s.jobs[n].Role == "user"}
+		x := sight{Unit: u, text: text[u.Start:u.End], at: i, of: len(list), user: s.jobs[n].Role == "user"}
 		use := unitUse{
-			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End),
+			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End), apart: u.Apart, rest: -1,
 			ids: int32(len(s.ids)), cost: int32(message.Units(x.text)) + 1, text: hashOf(0, x.text),
+		}
+		if u.Rest > 0 {
+			use.rest, use.cost = int32(u.Rest), use.cost+restUnits
+		}
+		if u.Apart {
+			use.cost++
 		}
 		lost := u.Loss(x.user)
 		use.gone = uint8(lost.Sentences | lost.Requests<<1 | lost.Decisions<<2)
@@ -138,14 +128,22 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 			lead := list[u.Lead].Cues
 			x.leads, x.asked = lead&substance != 0, lead&extract.Question != 0
 		}
-		if i > 0 && u.Kind == extract.Sentence {
-			x.found = announces(list[i-1], text)
-		}
+		x.end = i == last || x.user && last >= 0 && u.Block == list[last].Block
+		x.first = !begun && u.Kind != extract.CodeLine && !strings.HasPrefix(x.text, "#") && x.words > 1 && !x.talk()
+		begun = begun || x.first
+		x.first = x.first && u.Kind != extract.Lead
 		use.aside = x.talk() || x.option() || u.Kind == extract.CodeLine && !u.Reports()
 		use.plain, use.tells = s.worth(x)
 		use.idle = x.idle()
-		if use.lead, use.bound = s.lead(x, text, list, base, spoken); x.closes() && use.lead >= 0 && s.units[use.lead].idle {
-			use.idle = true // "Options:", and then which?
+		if use.must = !use.idle && (x.says() && (x.end || x.Cues&extract.Question != 0) || !x.user && x.verdict()) && use.cost <= room; use.must {
+			room -= use.cost
+		}
+		use.lead, use.bound = s.lead(x, list, base, spoken)
+		if x.closes() && use.lead >= 0 && s.units[use.lead].idle {
+			use.idle = use.bound // "Options:", and then which?
+		}
+		if use.bound && use.lead >= 0 { // what it is kept with may tell something
+			use.tells = use.tells || s.units[use.lead].tells && s.units[use.lead].idle
 		}
 		if u.Kind != extract.CodeLine {
 			spoken = at
@@ -154,104 +152,90 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	}
 }
 
+// longMessageUnits is from how many units on a message has a beginning and an end.
+const longMessageUnits = 6
+
+// mustUnits is how much of a message is kept whatever the room: a user's last paragraph
+// and questions, an agent's verdicts.
+const mustUnits = 600
+
+// restUnits is the length of what ends a fence of which lines are left out.
+const restUnits = 16
+
 // worth is what a unit is worth besides its names, and whether it has something to say.
 func (s *selection) worth(x sight) (plain int32, tells bool) {
 	switch {
-	case x.talk() || x.Kind == extract.CodeLine || x.Kind == extract.Lead && x.idle():
+	case !x.user && x.verdict():
+		return int32(s.Say), true
+	case x.talk() || x.Kind == extract.CodeLine || x.titles():
 		return 0, false
-	case x.says() && (x.at == 0 || x.Cues&wishes != 0): // he begins with what he wants
+	case x.says() && (x.end || x.Cues&extract.Question != 0): // what he asks for comes last
 		return int32(2 * s.User), true
 	case x.says():
 		return int32(s.User), true
-	case x.closes():
-		return int32(s.Say / 2), false // alone it asks about nothing
-	case x.user || x.Cues&extract.Question != 0: // what a user quotes is not what he says
+	case x.user: // what he quotes is not what he says
 		return 0, false
-	case x.Cues&extract.Decided != 0:
-		return int32(s.Say), true
+	case (x.closes() || x.first) && x.of >= longMessageUnits || x.Cues&(extract.Decided|extract.Question) == extract.Decided:
+		return int32(s.Say), x.Cues&extract.Question == 0
+	case x.closes():
+		return int32(s.Say / 2), false
+	case x.Cues&extract.Question != 0:
+		return 0, false
 	}
 	odds := s.Start + x.cues()*s.Cue
-	if (x.Cues&extract.Reason != 0 || x.found) && !x.option() {
-		odds += s.Reason
+	if x.Cues&extract.Reason != 0 && !x.option() {
+		odds += 2 * s.Cue
 	}
 	if x.of >= 4 && 3*x.at >= 2*x.of {
-		odds += s.Late
+		odds += s.Cue
 	}
-	if x.of >= 4 && x.last && x.words >= 4 && x.Cues&(substance|extract.Argued) != 0 {
-		odds += s.Late
+	if x.end && x.of >= 4 && x.words >= 4 && x.Cues&(substance|extract.Argued) != 0 {
+		odds += 2 * s.Cue
 	}
-	if x.Lead >= 0 {
-		odds += s.Under
+	if x.Lead >= 0 && x.Kind != extract.Sentence {
+		odds -= s.Cue
 	}
 	for _, few := range [...]int{8, 4} {
 		if x.words < few {
-			odds += s.Short
+			odds -= s.Cue
 		}
 	}
 	return int32(float64(s.Say) / (1 + math.Exp2(-float64(odds)/2))), odds >= s.Least
 }
 
-// lastSaid finds the last sentence that stands by itself and is neither a question nor talk
-// about the next step, -1 for none.
+// lastSaid finds the last unit of what is said, -1 for none: what an agent asks
+// and what he does next is not what came out.
 func lastSaid(list []extract.Unit) int {
 	for i, u := range slices.Backward(list) {
-		if u.Kind == extract.Sentence && u.Lead < 0 && u.Cues&(extract.Narration|extract.Question) == 0 {
+		if u.Kind != extract.CodeLine && u.Kind != extract.Lead && !u.Quoted {
 			return i
 		}
 	}
 	return -1
 }
 
-// announces reports a sentence that only says that a cause was found: the next one tells it.
-func announces(u extract.Unit, text string) bool {
-	return u.Kind == extract.Sentence && u.Cues&(extract.Reason|extract.Trouble) != 0 && u.Cues&extract.Question == 0 && contentWords(text[u.Start:u.End]) < 5
-}
-
 // lead finds the unit that x is kept with, -1 for none, and whether x says nothing
 // without it.
-func (s *selection) lead(x sight, text string, list []extract.Unit, base, spoken int32) (lead int32, bound bool) {
+func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead int32, bound bool) {
 	switch {
-	case x.Kind == extract.CodeLine && x.Lead < 0:
-		return spoken, x.names == 0 // a line of code that names nothing tells little
-	case x.closes() && x.at > 0: // what it asks about: what stands above a list, else before it
+	case x.Bound:
+		return base + int32(x.Lead), true
+	case x.Kind == extract.CodeLine && spoken >= 0:
+		return spoken, x.names == 0 || x.user // code that names nothing tells little
+	case x.at > 0 && (x.user && x.Kind == extract.Sentence || x.Cues&extract.Back != 0) && list[x.at-1].Kind == x.Kind && list[x.at-1].Line == x.Line && !s.units[base+int32(x.at)-1].aside:
+		// "This is why it fails." tells what only with the sentence before it, and what
+		// a user asks for with what he said before.
+		return base + int32(x.at) - 1, true
+	case x.closes() && x.words < 5 && x.at > 0: // "Shall I?", what: what stands above a list, else before it
 		about := x.at - 1
 		for about > 0 && (list[about].Kind == extract.Item || list[about].Kind == extract.Row || list[about].Kind == extract.CodeLine) {
 			about--
 		}
 		return base + int32(about), true
-	case x.at > 0 && (x.user && x.Kind == extract.Sentence || x.Cues&extract.Back != 0) && list[x.at-1].Kind == x.Kind && list[x.at-1].Line == x.Line && !s.units[base+int32(x.at)-1].aside:
-		// "This is why it fails." tells what only with the sentence before it, and what
-		// a user asks for with what he said before.
-		return base + int32(x.at) - 1, true
-	case x.Kind == extract.Sentence:
-		return -1, false
-	case x.Lead < 0:
-		return -1, false
+	case x.Lead >= 0:
+		return base + int32(x.Lead), false
 	}
-	// Numbers mean nothing without their table's header, names without the "Removed:"
-	// above them, reasons without what they speak for ("I would take the first, because:").
-	lead = base + int32(x.Lead)
-	switch l := list[x.Lead]; {
-	case x.Kind == extract.CodeLine:
-		return lead, x.user || x.names == 0
-	case x.Kind == extract.Row:
-		return lead, x.words < 4
-	default:
-		return lead, x.user || x.Kind != extract.Item || x.bare() || l.Cues&(extract.Denied|extract.Reason|extract.Decided) != 0 || l.End-l.Start <= shortLabel || then(text[l.Start:l.End])
-	}
-}
-
-// then reports a lead that says when what is below it holds: what was before reads like
-// what is now without it.
-func then(lead string) bool {
-	lead = strings.ToLower(strings.TrimLeft(lead, "#*_ "))
-	for _, p := range [...]string{"之前", "之後", "之后", "原本", "原来", "原來", "修改前", "修改後", "修改后"} {
-		if strings.HasPrefix(lead, p) {
-			return true
-		}
-	}
-	end := strings.IndexFunc(lead+" ", func(r rune) bool { return !unicode.IsLetter(r) })
-	return listed(lead[:end], " before after old new previous previously formerly originally was now ")
+	return -1, false
 }
 
 // sight is what one look at a unit shows.
@@ -259,10 +243,10 @@ type sight struct {
 	extract.Unit
 	text         string
 	at, of       int  // which of how many units of its text it is
-	last         bool // the last sentence of its prose
+	first        bool // it begins what is said
+	end          bool // it ends what is said; of a user's the last paragraph does
 	user         bool // wrote it
 	words, names int
-	found        bool // the sentence before says that the cause was found
 	leads, asked bool // what introduces it decides or explains, or is a question
 }
 
@@ -295,7 +279,23 @@ func (x sight) closes() bool { return !x.user && x.Cues&extract.Question != 0 &&
 // says reports whether a user says x himself: it is no quotation and no tag ("<img …>").
 func (x sight) says() bool {
 	tag := strings.HasPrefix(x.text, "<") && strings.IndexByte(x.text, '>') == len(x.text)-1
-	return x.user && !tag && !strings.HasPrefix(x.text, ">")
+	return x.user && !tag && !x.Quoted
+}
+
+// titles reports a heading or a table's header.
+func (x sight) titles() bool {
+	return x.Kind == extract.Lead && (strings.HasPrefix(x.text, "#") || strings.HasPrefix(x.text, "|"))
+}
+
+// verdict reports the marker of a route, or a line of the form "Status: DONE".
+func (x sight) verdict() bool {
+	if strings.Contains(x.text, "PIPELINE_ROUTE:") {
+		return true
+	}
+	label, word, ok := strings.Cut(strings.Trim(x.text, "*_`[]<>- "), ":")
+	word = strings.Trim(word, "*_`. ")
+	letters := strings.IndexFunc(word, unicode.IsUpper) >= 0 && strings.ToUpper(word) == word
+	return ok && letters && len(word) > 1 && len(word) <= 40 && len(label) <= 40 && strings.Count(word, " ") < 4
 }
 
 // cues counts what speaks for a unit of an agent's; among options, of which none may be
@@ -324,10 +324,10 @@ func (x sight) bare() bool {
 // row or a line of code without a name.
 func (x sight) idle() bool {
 	switch {
-	case x.Kind == extract.Lead && (x.Cues&extract.Decided != 0 && x.words >= 3 || x.user && x.at == 0 && x.words >= 6) && !strings.HasPrefix(x.text, "#"):
-		return false // "I suggest the second, which needs no lock:"
-	case x.Kind == extract.Lead: // "The fix is to drop the cache:" says something, "The steps:" does not
-		return bits.OnesCount16(uint16(x.Cues&substance)) < 2 && (x.Cues&extract.Reason == 0 || x.words < 8) || x.words < 6 || x.talk() || strings.HasPrefix(x.text, "#") || strings.HasPrefix(x.text, "|")
+	case x.verdict() && !x.user:
+		return false
+	case x.Kind == extract.Lead: // it is kept with what it introduces
+		return true
 	case strings.HasPrefix(x.text, "::"): // what Codex tells its window
 		return true
 	case x.Kind == extract.CodeLine:
@@ -476,10 +476,12 @@ func (s *selection) pieces(n int, c *chosen, said []uint64) []uint64 {
 		if !u.kept {
 			continue
 		}
-		p := piece{start: u.start, end: u.end, join: ' '}
+		p := piece{start: u.start, end: u.end, join: ' ', rest: u.rest}
 		switch {
 		case last < 0:
 			p.join = 0
+		case slices.ContainsFunc(units[last+1:i+1], func(u unitUse) bool { return u.apart }):
+			p.join = apart
 		case units[last].line != u.line:
 			p.join = '\n'
 		case last == i-1:
@@ -514,9 +516,29 @@ func (s *selection) spend(ctx context.Context, from, to int) error {
 	if s.opening = false; err != nil {
 		return err
 	}
+	// A part of its share is a message's own: short ones are dense, and would take it all.
+	for n := from; n < to; n++ {
+		own := int(s.size[n]) * s.percent(s.jobs[n]) / 100 * ownShare / 100
+		for i := s.first[n]; i < s.first[n+1]; i++ {
+			if s.units[i].kept {
+				own -= int(s.units[i].cost)
+			}
+		}
+		if own <= 0 {
+			continue
+		}
+		rest, err := s.fill(ctx, n, n+1, own)
+		if err != nil {
+			return err
+		}
+		left -= own - rest
+	}
 	_, err = s.fill(ctx, from, to, left)
 	return err
 }
+
+// ownShare is how much of a message's share no other message can have, in percent.
+const ownShare = 60
 
 // fill keeps units, best worth per character first, as long as they fit into what is left
 // of the budget, and returns what is left then. A message's first unit fits always.
@@ -568,7 +590,7 @@ type bundle struct {
 func (s *selection) best(i int32) (b bundle) {
 	u := &s.units[i]
 	again := s.said[u.text] == s.jobs[u.job].band+1 && s.jobs[u.job].Role != "user" // he says it again because it matters
-	if u.kept || u.idle || again || s.opening && (!u.tells || s.open[u.job]) {
+	if u.kept || u.idle || again || s.opening && !u.must && (!u.tells || s.open[u.job]) {
 		return b
 	}
 	w, cost, mark, more := 0, 0, 0, 0
@@ -605,7 +627,7 @@ func (s *selection) value(i int32) int {
 		}
 	}
 	if u.aside || s.opening {
-		w = w * s.Aside / 100
+		w /= 2 // code can be read again, and a decision comes before names
 	}
 	return w + int(u.plain)
 }

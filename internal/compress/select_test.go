@@ -105,11 +105,11 @@ func TestOptionsAreNoDecisions(t *testing.T) {
 		if !strings.Contains(got, chosen) || strings.Contains(got, "must") {
 			t.Errorf("%q", got)
 		}
-		if gone := extract.Missing(text, chosen, false); gone.Decisions != 0 || gone.Sentences != 3 {
+		if gone := extract.Missing(unitsOf(text, waiting), text, chosen, false); gone.Decisions != 0 || gone.Sentences != 3 {
 			t.Errorf("%s: %+v", lead, gone)
 		}
 	}
-	if gone := extract.Missing("Rules:\n1. The rows must never be sorted here", "", false); gone.Decisions != 1 {
+	if gone := extract.Missing(unitsOf("Rules:\n1. The rows must never be sorted here", waiting), "Rules:\n1. The rows must never be sorted here", "", false); gone.Decisions != 1 {
 		t.Errorf("a rule is none: %+v", gone)
 	}
 }
@@ -172,19 +172,6 @@ func TestUserMaySayItAgain(t *testing.T) {
 	}
 }
 
-// "Found the cause." tells nothing, what follows it tells the cause.
-func TestCauseStaysThatWasFound(t *testing.T) {
-	t.Parallel()
-	cause := "The loader reads the table with names from the year before this one."
-	rest := "\n\nThe rows of the view with names on the left wall have been green there. People have looked there from time to time with some interest."
-	if got := band(t, 30, "Go on.", "Found the cause. "+cause+rest)[1]; !strings.Contains(got, cause) {
-		t.Errorf("%q", got)
-	}
-	if got := band(t, 30, "Go on.", "Good evening everybody. "+cause+rest)[1]; strings.Contains(got, cause) {
-		t.Errorf("without the announcement: %q", got)
-	}
-}
-
 // A longer message ends with what came out.
 func TestConclusionComesBeforeTheLike(t *testing.T) {
 	t.Parallel()
@@ -203,7 +190,7 @@ func TestQuotedCodeIsOneName(t *testing.T) {
 	for text, want := range map[string]int{"Most have `session_count: 1` now.": 1, "It is `loadRow` and 14 ms.": 2, "See `cat internal/a/one.go` there.": 2} {
 		s.ids = s.ids[:0]
 		clear(s.known)
-		s.names(extract.Units(text, func() bool { return true })[0], text)
+		s.names(unitsOf(text, waiting)[0], text)
 		if len(s.ids) != want {
 			t.Errorf("%q: %d names", text, len(s.ids))
 		}
@@ -372,10 +359,6 @@ func TestRemnants(t *testing.T) {
 	if strings.Contains(got, "Good,") || strings.Contains(got, "Let me") || !strings.Contains(got, "load_test.go") {
 		t.Errorf("%q", got)
 	}
-	got = band(t, 90, "x", "The comparison in `load_row` is wrong.\n\n```\nThe comparison rowSet[state.BaseCommit] fails because:\n  - rowSet contains key 163270c\nclass RowStore:\n```\n")[1]
-	if strings.Contains(got, "because:") || !strings.Contains(got, "class RowStore:") {
-		t.Errorf("%q", got)
-	}
 }
 
 // A name that is made of words is needed word for word; an acronym is not, and
@@ -467,7 +450,7 @@ func TestBandProperties(t *testing.T) {
 			// One unit may be the beginning of the next, so every way to take
 			// the text apart counts.
 			rests := map[string]bool{got[n]: true}
-			for _, u := range extract.Units(text, func() bool { return true }) {
+			for _, u := range unitsOf(text, waiting) {
 				for _, rest := range slices.Collect(maps.Keys(rests)) {
 					if after, ok := strings.CutPrefix(rest, text[u.Start:u.End]); ok {
 						rests[strings.TrimLeft(after, " \t\n")] = true

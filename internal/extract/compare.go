@@ -23,8 +23,8 @@ func (l *Losses) Add(m Losses) {
 
 // Missing counts the units of a text that a result does not hold. Requests are a
 // user's.
-func Missing(original, result string, user bool) (l Losses) {
-	for _, u := range Split(original) {
+func Missing(units []Unit, original, result string, user bool) (l Losses) {
+	for _, u := range units {
 		if strings.Contains(result, original[u.Start:u.End]) {
 			continue
 		}
@@ -60,7 +60,7 @@ func Undenied(original, result string) []string {
 		return nil
 	}
 	var plain, denied []map[string]bool
-	for _, u := range Split(original) {
+	for _, u := range flat(original) {
 		t := original[u.Start:u.End]
 		if u.Cues&Denied != 0 {
 			denied = append(denied, wordsOf(t))
@@ -84,7 +84,7 @@ func Undenied(original, result string) []string {
 // reworded walks what a result says in words of its own.
 func reworded(original, result string) iter.Seq2[string, Unit] {
 	return func(yield func(string, Unit) bool) {
-		for _, u := range Split(result) {
+		for _, u := range flat(result) {
 			t := result[u.Start:u.End]
 			if u.Kind != CodeLine && !strings.Contains(original, t) && !yield(t, u) {
 				return
@@ -162,7 +162,7 @@ func Unearned(original, result string) []string {
 		return nil
 	}
 	var earned, others []map[string]bool
-	for _, u := range Split(original) {
+	for _, u := range flat(original) {
 		for _, c := range clauses(original[u.Start:u.End]) {
 			if u.Kind != CodeLine && claim(c) {
 				earned = append(earned, wordsOf(c))

@@ -18,16 +18,43 @@ const (
 	Lead              // introduces what follows: a heading, a table's header, "the steps are:"
 )
 
+// BlockKind says what a block of a text is.
+type BlockKind uint8
+
+const (
+	ParagraphBlock BlockKind = iota
+	HeadingBlock
+	FenceBlock
+)
+
+// Block is a leaf of the tree that a text is in Markdown, with its marks.
+type Block struct {
+	Kind       BlockKind
+	Start, End int
+	Level      int  // of a heading
+	Depth      int  // how many items it stands in
+	Item, List bool // it begins an item, and a list with it
+	Quoted     bool
+	Code       int // where what stands in a fence begins
+	Lines      int // of a fence
+}
+
 // Unit is the smallest piece of a text that says something by itself: a
-// sentence, a list item, a table row, a line of code. A sentence that limits the
+// sentence, a list item, a table row, a fence. A sentence that limits the
 // one before it ("But not on Windows.", "No.", 除非 …) is one unit with it.
 type Unit struct {
 	Start, End int // in the text
 	Line       int // units of one line are joined by a blank
+	Block      int // units of one block belong to one paragraph
 	Kind       UnitKind
-	// Lead is the unit that introduces this one, or -1. Denied leads govern: "Do
-	// not:" means something else without its list, and its list without it.
+	// Lead is the unit that introduces this one, or -1, and Bound that this one says
+	// nothing without it: an item without its list's lead-in, a row without its header.
 	Lead  int
+	Bound bool
+	// Apart is true where a blank line stands before the unit, Quoted for a quotation.
+	Apart, Quoted bool
+	// Rest is how many lines of a fence are not in the unit, which is its first.
+	Rest  int
 	Cues  Cue
 	Facts []Span // as offsets in the unit's text
 }
@@ -36,6 +63,8 @@ type Unit struct {
 const (
 	// A longer list item is split into its sentences.
 	longItem = 240
+	// A fence with more lines is its first one.
+	longFence = 3
 	// A bracket that does not close within this many bytes is a stray one.
 	maxBracket = 240
 	// A line this long that ends without a full stop goes on in the next.
@@ -46,11 +75,12 @@ const (
 	maxLabel = 40
 )
 
-// Units splits a text. Nothing of it is left out except blank lines, fences and
-// rulers; offsets never fall inside a word. What it returns is of no use once nobody
-// waits any more, which it asks now and then: a text may have megabytes.
-func Units(text string, waits func() bool) []Unit {
-	units := split(text, waits)
+// Units splits a text of which the blocks are known. Nothing of it is left out except
+// blank lines, rulers and what a fence holds behind its first line; offsets never fall inside a word. What it
+// returns is of no use once nobody waits any more, which it asks now and then: a text
+// may have megabytes.
+func Units(text string, blocks []Block, waits func() bool) []Unit {
+	units := split(text, blocks, waits)
 	var facts []Span
 	for i := range units {
 		if i%askEvery == 0 && !waits() {
@@ -77,13 +107,18 @@ func (u *Unit) Reports() bool {
 // askEvery is after how many lines or units it is asked whether somebody waits.
 const askEvery = 1 << 10
 
-// Split is Units without facts.
-func Split(text string) []Unit { return split(text, func() bool { return true }) }
+// flat is a text as one block: its lines and sentences, without their shape.
+func flat(text string) []Unit {
+	return split(text, []Block{{End: len(text)}}, func() bool { return true })
+}
 
-func split(text string, waits func() bool) []Unit {
-	s := splitter{text: text, lead: -1, units: make([]Unit, 0, 2+len(text)/96)}
-	for at := 0; at < len(text) && (s.lines%askEvery != 0 || waits()); {
-		at = s.line(at)
+func split(text string, blocks []Block, waits func() bool) []Unit {
+	s := splitter{text: text, head: -1, colon: -1, waits: waits, units: make([]Unit, 0, 2+len(text)/96)}
+	for n := range blocks {
+		s.block(blocks, n)
+	}
+	if s.colon >= 0 { // nothing follows
+		s.units[s.colon].Kind = Sentence
 	}
 	var section Cue // Open below a heading that introduces options
 	for i := range s.units {
@@ -97,7 +132,7 @@ func split(text string, waits func() bool) []Unit {
 		case u.Kind == Item || strings.HasPrefix(t, "**"):
 			u.Cues |= section
 		}
-		if u.Lead >= 0 {
+		if u.Lead >= 0 && (u.Bound || u.Kind == Item) {
 			u.Cues |= s.units[u.Lead].Cues & Open
 		}
 	}
@@ -107,58 +142,205 @@ func split(text string, waits func() bool) []Unit {
 type splitter struct {
 	text  string
 	units []Unit
+	waits func() bool
 	lines int
-	fence string
-	lead  int // the unit that introduces what comes, or -1
-	// The items around this one, outermost first.
-	around []nest
-	// What ended with a blank line: the paragraph, not yet the list.
-	blank bool
+	now   Block
+	at    int      // number of the block
+	apart bool     // the next unit has a blank line before it
+	head  int      // the heading above, or -1
+	colon int      // a unit that introduces what comes next, or -1
+	items []opened // around the block, outermost first
 }
 
-// nest is an item that has items of its own, and what introduces it.
-type nest struct{ indent, lead int }
+// opened is an item that is read: its first unit, and what introduces its list.
+type opened struct {
+	first, lead int
+	bound       bool
+}
 
-// line reads the line at offset at, with those that continue it, and returns
-// where the next one begins.
-func (s *splitter) line(at int) int {
-	a, b, next := s.span(at)
-	s.lines++
-	t := s.text[a:b]
-	mark := fenceOf(t)
-	switch {
-	case mark != "" && (s.fence == "" || s.fence == mark):
-		if s.fence == "" {
-			s.fence = mark
-		} else {
-			s.fence, s.lead = "", -1
-		}
-		return next
-	case t == "":
-		s.blank = true
-		return next
-	case ruler(t):
-		return next
-	case s.fence != "":
-		s.add(a, b, CodeLine)
-		return next
+func (s *splitter) block(blocks []Block, n int) {
+	b := blocks[n]
+	a, e := trimmed(s.text, b.Start, b.End)
+	if s.now, s.at = b, n; a == e || ruler(s.text[a:e]) {
+		return
 	}
-	defer func() { s.blank = false }()
-	if listMark(t) == 0 {
-		s.around = s.around[:0]
-	}
+	s.apart = n > 0 && strings.Count(s.text[blocks[n-1].End:a], "\n") > 1
+	above := len(s.units) - 1 // what stands right above it
 	switch {
-	case t[0] == '#' && strings.HasPrefix(strings.TrimLeft(t, "#"), " "):
-		s.lead = -1
-		s.lead = s.add(a, b, Lead)
-	case t[0] == '|':
-		s.row(a, b, next)
-	case listMark(t) > 0:
-		return s.item(at, a, b, next)
+	case b.List && n > 0:
+		s.enter(blocks[n-1], above)
+	case b.Item && len(s.items) >= b.Depth:
+		s.items = s.items[:b.Depth]
+	case b.Item:
+		s.enter(Block{}, -1)
 	default:
-		return s.prose(a, b, next)
+		s.items = s.items[:min(len(s.items), b.Depth)]
 	}
-	return next
+	from := len(s.units)
+	switch {
+	case b.Kind == HeadingBlock:
+		s.end()
+		s.head = s.add(a, e, Lead)
+		s.units[s.head].Lead, s.units[s.head].Bound = -1, false
+		return
+	case b.Kind == FenceBlock:
+		s.fence(b)
+	case b.Item && e-a <= longItem && !strings.Contains(s.text[a:e], "\n|"):
+		s.lines++
+		s.add(a, e, Item)
+		s.introduces(a, e)
+	case s.heads(blocks, n, a, e):
+		s.end()
+		s.head = s.add(a, e, Lead)
+		s.units[s.head].Lead, s.units[s.head].Bound = -1, false
+		return
+	default:
+		s.paragraph(a, e)
+	}
+	if b.Item && len(s.units) > from {
+		s.items[len(s.items)-1].first = from
+	}
+}
+
+// end notes that nothing follows what ended in a colon.
+func (s *splitter) end() {
+	if s.colon >= 0 {
+		s.units[s.colon].Kind = Sentence
+	}
+	s.colon = -1
+}
+
+// enter begins a list below the block before it, whose last unit is above.
+func (s *splitter) enter(before Block, above int) {
+	depth := min(s.now.Depth-1, len(s.items))
+	s.items = s.items[:depth]
+	o := opened{first: -1, lead: s.head}
+	switch {
+	case above < 0 || before.Kind == FenceBlock:
+	case depth > 0: // what has items of its own is what they are about
+		if o.lead, o.bound = above, true; before.Depth != depth {
+			o.lead = s.items[depth-1].first
+		}
+		if u := &s.units[above]; before.Item && u.Kind == Item && u.End-u.Start <= maxLabel {
+			u.Kind = Lead
+		}
+	case before.Depth == 0:
+		o.lead = above
+		t := s.text[s.units[above].Start:s.units[above].End]
+		o.bound = above == s.head || above == s.colon || bold(t) || s.units[above].Cues&Question != 0 || !s.apart && len(t) < 2*wrapped
+	}
+	s.items = append(s.items, o)
+}
+
+// lead is what introduces the next unit of the block.
+func (s *splitter) lead() (lead int, bound bool) {
+	n := len(s.items)
+	switch {
+	case s.colon >= 0:
+		return s.colon, true
+	case n > 0 && (s.now.Item && s.items[n-1].first < 0 || s.now.Item && s.units[s.items[n-1].first].Block != s.at):
+		return s.items[n-1].lead, s.items[n-1].bound
+	case n > 0:
+		return s.items[n-1].first, true
+	case s.now.Quoted && len(s.units) > 0 && s.units[len(s.units)-1].Block == s.at-1:
+		return len(s.units) - 1, true
+	}
+	return s.head, false
+}
+
+func (s *splitter) add(a, b int, kind UnitKind) int {
+	u := Unit{Start: a, End: b, Line: s.lines, Block: s.at, Kind: kind, Apart: s.apart, Quoted: s.now.Quoted}
+	u.Lead, u.Bound = s.lead()
+	s.apart, s.colon = false, -1
+	if kind != CodeLine {
+		u.Cues = cuesOf(s.text[a:b])
+	}
+	s.units = append(s.units, u)
+	return len(s.units) - 1
+}
+
+// fence adds a fence: all of a short one, of others the first line that says something.
+func (s *splitter) fence(b Block) {
+	s.lines++
+	a, _ := trimmed(s.text, b.Start, b.End)
+	left := b.Lines
+	for at := b.Code; at < b.End; {
+		x, y, next := s.span(at)
+		left--
+		if at = next; x == y || ruler(s.text[x:y]) {
+			continue
+		}
+		if b.Lines <= longFence {
+			_, y = trimmed(s.text, a, b.End)
+			if x, z, _ := s.span(b.End); fenceOf(s.text[x:z]) != "" {
+				y = z
+			}
+			left = 0
+		}
+		u := s.add(a, y, CodeLine)
+		s.units[u].Rest = max(left, 0)
+		return
+	}
+}
+
+// paragraph adds the lines of a block, and those that a writer wrapped as one.
+func (s *splitter) paragraph(a, e int) {
+	header, intro, fence, first := -1, -1, "", len(s.units) // a table's header, what stands above items
+	for at := a; at < e && (s.lines%askEvery != 0 || s.waits()); {
+		x, y, next := s.span(at)
+		y = min(y, e)
+		s.lines++
+		t := s.text[x:y]
+		mark := fenceOf(t)
+		switch at = next; {
+		case mark != "" && (fence == "" || fence == mark): // of plain lines
+			if fence == "" {
+				fence = mark
+			} else {
+				fence = ""
+			}
+		case x >= y || ruler(t):
+			if x >= y {
+				header, s.apart = -1, true
+			}
+		case fence != "" || t[0] != '|' && output(t):
+			s.add(x, y, CodeLine)
+		case t[0] == '|':
+			below, end, _ := s.span(next)
+			if header < 0 && end > below && ruler(s.text[below:end]) {
+				header = s.add(x, y, Lead)
+			} else if u := s.add(x, y, Row); header >= 0 {
+				s.units[u].Lead, s.units[u].Bound = header, true
+			}
+		case listMark(t) > 0 && !s.now.Item: // ✅, •, 1、
+			if above := len(s.units) - 1; intro < 0 && above >= first {
+				intro = above
+			}
+			if u := s.add(x, y, Item); intro >= 0 {
+				s.units[u].Lead, s.units[u].Bound = intro, true
+			}
+			continue
+		default:
+			for at < e && y-x >= wrapped && !ended(s.text[x:y]) {
+				p, q, after := s.span(at)
+				if p == q || listMark(s.text[p:q]) > 0 || s.text[p] == '|' || s.text[p] == '>' || output(s.text[p:q]) {
+					break
+				}
+				y, at = min(q, e), after
+			}
+			kind := Sentence
+			if s.now.Item {
+				kind = Item
+			}
+			if p, q, _ := s.span(at); bold(t) && !ended(t) && at < e && p < q && !bold(s.text[p:q]) && kind == Sentence {
+				s.head = s.add(x, y, Lead)
+				break
+			}
+			s.sentences(x, y, kind)
+			s.introduces(x, y)
+		}
+		intro = -1
+	}
 }
 
 // span is the line at an offset without the blanks around it, and where the next
@@ -173,107 +355,15 @@ func (s *splitter) span(at int) (a, b, next int) {
 	return a, b, next
 }
 
-func (s *splitter) add(a, b int, kind UnitKind) int {
-	u := Unit{Start: a, End: b, Line: s.lines, Kind: kind, Lead: s.lead}
-	if kind != CodeLine {
-		u.Cues = cuesOf(s.text[a:b])
-	}
-	s.units = append(s.units, u)
-	return len(s.units) - 1
-}
-
-// row adds a table's row. The first row of a table is its header.
-func (s *splitter) row(a, b, next int) {
-	if n := len(s.units); n == 0 || s.blank || s.units[n-1].Kind != Row && (s.units[n-1].Kind != Lead || s.text[s.units[n-1].Start] != '|') {
-		if x, y, after := s.span(next); after > next && ruler(s.text[x:y]) {
-			s.lead = s.add(a, b, Lead)
-			return
-		}
-	}
-	s.add(a, b, Row)
-}
-
-// item adds a list item with the lines that continue it.
-func (s *splitter) item(at, a, b, next int) int {
-	indent := a - at
-	for next < len(s.text) {
-		x, y, after := s.span(next)
-		if x == y || x-next <= indent || listMark(s.text[x:y]) > 0 || fenceOf(s.text[x:y]) != "" || s.text[x] == '|' {
-			break
-		}
-		b, next = y, after
-	}
-	for n := len(s.around); n > 0 && indent <= s.around[n-1].indent; n-- {
-		s.lead, s.around = s.around[n-1].lead, s.around[:n-1]
-	}
-	outer := s.lead
-	if b-a > longItem {
-		s.sentences(a, b, Item)
-	} else {
-		s.add(a, b, Item)
-	}
-	introduced := s.introduces(a, b, next)
-	if x, y, _ := s.span(next); x < y && x-next > indent && listMark(s.text[x:y]) > 0 {
-		// What has items of its own is what they are about.
-		last := len(s.units) - 1
-		if !introduced && b-a <= maxLabel {
-			s.units[last].Kind = Lead
-		}
-		s.lead, s.around = last, append(s.around, nest{indent, outer})
-	}
-	return next
-}
-
-// prose adds the sentences of a paragraph line with those that a writer wrapped,
-// or a line that only programs write as a whole.
-func (s *splitter) prose(a, b, next int) int {
-	if output(s.text[a:b]) {
-		s.add(a, b, CodeLine)
-		return next
-	}
-	for next < len(s.text) && b-a >= wrapped && !ended(s.text[a:b]) {
-		x, y, after := s.span(next)
-		if x == y || listMark(s.text[x:y]) > 0 || s.text[x] == '|' || s.text[x] == '#' || s.text[x] == '>' || fenceOf(s.text[x:y]) != "" || output(s.text[x:y]) {
-			break
-		}
-		b, next = y, after
-	}
-	if s.blank || s.lead >= 0 && s.units[s.lead].Kind == Lead && s.text[s.units[s.lead].Start] == '|' {
-		s.lead = -1
-	}
-	if s.heads(a, b, next) {
-		s.lead = -1
-		s.lead = s.add(a, b, Lead)
-		return next
-	}
-	s.sentences(a, b, Sentence)
-	if s.introduces(a, b, next) {
-		return next
-	}
-	// So does the line right above a list.
-	if x, y, _ := s.span(next); x < y && b-a < wrapped*2 && listMark(s.text[x:y]) > 0 {
-		s.lead = len(s.units) - 1
-		return next
-	}
-	// A list's lead-in ends with the list; a heading goes on.
-	if s.lead >= 0 && s.text[s.units[s.lead].Start] != '#' && !bold(s.text[s.units[s.lead].Start:s.units[s.lead].End]) {
-		s.lead = -1
-	}
-	return next
-}
-
-// heads reports whether a line in bold is the heading of what stands below it.
-func (s *splitter) heads(a, b, next int) bool {
+// heads reports whether a paragraph in bold is the heading of what stands below it.
+func (s *splitter) heads(blocks []Block, n, a, b int) bool {
 	t := s.text[a:b]
-	if !bold(t) || ended(t) {
+	if !bold(t) || ended(t) || len(blocks) == n+1 || blocks[n].Depth > 0 {
 		return false
 	}
-	x, y, _ := s.span(next)
-	if x == y {
-		x, y = s.following(next)
-		return x < y && (listMark(s.text[x:y]) > 0 || fenceOf(s.text[x:y]) != "" || s.text[x] == '|')
-	}
-	return !bold(s.text[x:y])
+	next := blocks[n+1]
+	x, y := trimmed(s.text, next.Start, next.End)
+	return next.Kind != HeadingBlock && !bold(s.text[x:y])
 }
 
 // bold reports whether all of a line is emphasised: writers use it as a heading.
@@ -282,29 +372,12 @@ func bold(t string) bool {
 }
 
 // introduces makes a lead of the last unit when it ends with a colon: "The steps
-// are:" says nothing without what follows, or where nothing does.
-func (s *splitter) introduces(a, b, next int) bool {
+// are:" says nothing without what follows.
+func (s *splitter) introduces(a, b int) {
 	t := strings.TrimRight(s.text[a:b], "*_ ")
-	if len(s.units) == 0 || !strings.HasSuffix(t, ":") && !strings.HasSuffix(t, "：") {
-		return false
+	if last := len(s.units) - 1; last >= 0 && (strings.HasSuffix(t, ":") || strings.HasSuffix(t, "：")) {
+		s.units[last].Kind, s.colon = Lead, last
 	}
-	last := len(s.units) - 1
-	s.units[last].Kind = Lead
-	if x, y := s.following(next); x < y && (listMark(s.text[x:y]) > 0 || fenceOf(s.text[x:y]) != "" || s.text[x] == '|' || output(s.text[x:y])) {
-		s.lead = last
-	}
-	return true
-}
-
-// following is the next line that is not blank.
-func (s *splitter) following(at int) (a, b int) {
-	for at < len(s.text) {
-		a, b, at = s.span(at)
-		if a < b {
-			return a, b
-		}
-	}
-	return 0, 0
 }
 
 // sentences adds the sentences of [a,b); one that limits the one before joins it.

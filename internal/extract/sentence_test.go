@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-func unitsOf(text string) []Unit { return Units(text, func() bool { return true }) }
+// unitsOf takes a text for one paragraph.
+func unitsOf(text string) []Unit { return Units(text, []Block{{End: len(text)}}, func() bool { return true }) }
 
 func unitTexts(text string) []string {
 	out := []string{}
@@ -34,7 +35,6 @@ func TestUnits(t *testing.T) {
 		{"a quotation may end a sentence", `It says "not found." Then it stops.`, []string{`It says "not found."`, "Then it stops."}},
 		{"dots that leave something out", "Names are a, b, … and others. Wait… Then go.", []string{"Names are a, b, … and others.", "Wait…", "Then go."}},
 		{"lower case", "it hangs. i want the log", []string{"it hangs.", "i want the log"}},
-		{"list", "Steps:\n- one thing\n  goes on\n- another", []string{"Steps:", "- one thing\n  goes on", "- another"}},
 		{"a sign behind the full stop", "All of it is there. ✅\n**Names:** none is missing. ❌\nThe rest.", []string{"All of it is there. ✅", "**Names:** none is missing. ❌", "The rest."}},
 		{"a sign in front", "It works. ✅ Tests pass too.", []string{"It works.", "✅ Tests pass too."}},
 		{"code and fence", "Run:\n```sh\ngo test ./...\n```\nok?", []string{"Run:", "go test ./...", "ok?"}},
@@ -52,66 +52,6 @@ func TestUnits(t *testing.T) {
 				t.Error(d)
 			}
 		})
-	}
-}
-
-func TestLeadsGovern(t *testing.T) {
-	t.Parallel()
-	us := unitsOf("Do not:\n- push\n- force\n\nThen this.")
-	if us[0].Kind != Lead || us[0].Cues&Denied == 0 || us[1].Lead != 0 || us[2].Lead != 0 || us[3].Lead != -1 {
-		t.Errorf("%+v", us)
-	}
-}
-
-// TestNestedItems: an item's own items are about it, and the next item is not.
-func TestNestedItems(t *testing.T) {
-	t.Parallel()
-	us := unitsOf("Changes:\n- `cli.py`\n  - takes a flag\n    - or two\n  - prints less\n- `cfg.py` refuses what is not known to it\n  - and says so\n- the docs\n\nDone.")
-	leads, kinds := []int{}, []UnitKind{}
-	for _, u := range us {
-		leads, kinds = append(leads, u.Lead), append(kinds, u.Kind)
-	}
-	if d := cmp.Diff([]int{-1, 0, 1, 2, 1, 0, 5, 0, -1}, leads); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]UnitKind{Lead, Lead, Lead, Item, Item, Item, Item, Item, Sentence}, kinds); d != "" {
-		t.Error(d)
-	}
-}
-
-// TestOptionsBelowAHeading: what a heading announces as options are options, whatever stands
-// between them, up to the next heading; what is said about them is none.
-func TestOptionsBelowAHeading(t *testing.T) {
-	t.Parallel()
-	text := "## Options\n\n**1. Keep it** (as before)\n- no cycle\n\n**2. A new package**\n\nThe second is clean.\n\n## Steps\n\n- move it"
-	open := []string{}
-	for _, u := range unitsOf(text) {
-		if u.Cues&Open != 0 {
-			open = append(open, text[u.Start:u.End])
-		}
-	}
-	if d := cmp.Diff([]string{"## Options", "**1. Keep it** (as before)", "- no cycle", "**2. A new package**"}, open); d != "" {
-		t.Error(d)
-	}
-}
-
-func TestBoldLineIsAHeading(t *testing.T) {
-	t.Parallel()
-	for text, kind := range map[string]UnitKind{
-		"**Option 1: return errors**\nEvery caller checks them.": Lead,
-		"**Removed**\n\n- the old parser":                        Lead,
-		"**All tests pass**":                                     Sentence,
-		"**All tests pass.**\nThen this.":                        Sentence,
-		"**One**\n**Two**":                                       Sentence,
-	} {
-		us := unitsOf(text)
-		if us[0].Kind != kind || kind == Lead && us[1].Lead != 0 {
-			t.Errorf("%q: %+v", text, us)
-		}
-	}
-	// So is a line right above a list, but it says something by itself.
-	if us := unitsOf("`store/` keeps sessions\n- reads them\n- writes them\n\nDone."); us[0].Kind != Sentence || us[1].Lead != 0 || us[2].Lead != 0 || us[3].Lead != -1 {
-		t.Errorf("%+v", us)
 	}
 }
 
@@ -186,14 +126,14 @@ func TestUnitsAreInterrupted(t *testing.T) {
 	for left := range 4 {
 		asked := 0
 		waits := func() bool { asked++; return asked <= left }
-		if n := len(Units(text, waits)); n > left*askEvery || asked > left+2 {
+		if n := len(Units(text, []Block{{End: len(text)}}, waits)); n > left*askEvery || asked > left+2 {
 			t.Errorf("asked %d times, %d units", asked, n)
 		}
 	}
 	// Facts are looked for only while somebody waits, too.
 	lines := 20_000/askEvery + 1
 	asked := 0
-	units := Units(text, func() bool { asked++; return asked <= lines+1 })
+	units := Units(text, []Block{{End: len(text)}}, func() bool { asked++; return asked <= lines+1 })
 	if len(units) != 20_000 || len(units[0].Facts) == 0 || len(units[askEvery].Facts) != 0 {
 		t.Errorf("%d units, facts %v, then %v", len(units), units[0].Facts, units[askEvery].Facts)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 )
 
@@ -27,7 +28,7 @@ func oracle(pairs []pair, worth func(kind) float64) []string {
 	open := make([]bool, len(pairs)) // something of the message is kept
 	for n, p := range pairs {
 		budget += utf8.RuneCountInString(p.after) - markSize
-		list := extract.Units(p.before, func() bool { return true })
+		list := compress.Units(p.before)
 		split = append(split, list)
 		var all []string
 		var of []kind
