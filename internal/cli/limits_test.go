@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
@@ -104,6 +106,36 @@ func TestLowLimits(t *testing.T) {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && strings.Contains(out, "main.main") {
 			t.Errorf("%d MB: %v: %.300s", kb>>10, err, out)
+		}
+	}
+}
+
+// A program that cannot even start ends with 2 by itself. Where a host runs our line in a
+// shell, and asks nobody about a changed one, the line ends with 0.
+func TestStarvedIsNoBlock(t *testing.T) {
+	t.Parallel()
+	program := product(t)
+	starved := func(line string) error { return exec.Command("sh", "-c", "ulimit -v 300000; "+line).Run() }
+	if err := starved(program + " hook stop"); err == nil || err.Error() != "exit status 2" {
+		t.Skip("the runtime starts here: ", err)
+	}
+	for _, name := range []string{"gemini", "copilot"} {
+		h, _ := host.Named(name)
+		lines := 0
+		for _, e := range h.Setup(host.Place{Dir: t.TempDir(), Hook: program}).Edits {
+			for _, path := range []string{"command", "hooks.0.command"} {
+				line := gjson.Get(e.Value, path).String()
+				if !strings.Contains(line, program) {
+					continue
+				}
+				lines++
+				if err := starved(line); err != nil {
+					t.Errorf("%s: %s: %v", name, line, err)
+				}
+			}
+		}
+		if lines < 4 {
+			t.Errorf("%s: %d lines", name, lines)
 		}
 	}
 }

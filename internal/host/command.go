@@ -29,6 +29,18 @@ func (p Place) hookLine(h Name, event string) (line, mark string) {
 	return shellLine(p.hookCommand(h, event)), " " + event + " --host " + string(h)
 }
 
+// softLine is hookLine for hosts that run it in a shell and ask nobody about a changed
+// one. A Go program that has not enough memory or threads to start ends with 2, which
+// these hosts read as "block". Codex would ask its user to review every hook again, and
+// run none of them until then, for the sake of limits that hardly anybody has.
+func (p Place) softLine(h Name, event string) (line, mark string) {
+	line, mark = p.hookLine(h, event)
+	if runtime.GOOS != "windows" { // where not every shell has it
+		line += " || true"
+	}
+	return line, mark
+}
+
 // shellLine is a command as a shell reads it. Only the program's path may hold
 // anything that has to be quoted. On Windows both of the shells that hosts use
 // take slashes between double quotes.

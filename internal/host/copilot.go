@@ -50,7 +50,7 @@ var copilotHooks = [...]struct{ event, command string }{
 func setupCopilot(p Place) Setup {
 	edits := []Edit{{Path: []string{"version"}, Value: "1", Own: true, Last: true}}
 	for _, h := range copilotHooks {
-		command, mark := p.hookLine(Copilot, h.command)
+		command, mark := p.softLine(Copilot, h.command)
 		edits = append(edits, Edit{
 			Path: []string{"hooks", h.event}, Append: true, Mark: mark,
 			Value: fmt.Sprintf(`{"type":"command","command":%s,"timeout":10}`, quote(command)),

@@ -46,7 +46,7 @@ var geminiHooks = [...]struct{ event, command, matcher string }{
 func setupGemini(p Place) Setup {
 	edits := []Edit{{Path: []string{"mcpServers", "overtone"}, Value: `{"command":"overtone","args":["mcp"]}`, Own: true, Comments: true}}
 	for _, h := range geminiHooks {
-		command, mark := p.hookLine(Gemini, h.command)
+		command, mark := p.softLine(Gemini, h.command)
 		edits = append(edits, Edit{
 			Path: []string{"hooks", h.event}, Append: true, Mark: mark, Comments: true,
 			Value: fmt.Sprintf(`{"matcher":%s,"hooks":[{"type":"command","name":"overtone","command":%s,"timeout":10000}]}`, quote(h.matcher), quote(command)),
