@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -455,13 +456,20 @@ func TestOpencode(t *testing.T) {
 func TestOpencodeSteers(t *testing.T) {
 	t.Parallel()
 	tokens, summaries := 20_000, 0
+	hold := make(chan struct{}) // of the last summary
 	s := newOpencode(t, func(r *heard) spoken {
 		last := r.Last()
 		switch {
 		case r.Bare:
 			summaries++
 			tokens = 6_000
-			return speak("MOCK-SUMMARY: the lexer was looked at.", 1_000)
+			summary := speak("MOCK-SUMMARY: the lexer was looked at.", 1_000)
+			if summaries == 4 {
+				summary.Until = hold
+			}
+			return summary
+		case strings.Contains(last, "MARK-TALK"):
+			return speak(ways, 72_000)
 		case strings.Contains(last, "MARK-LOOK"):
 			return callTool("bash", map[string]any{"command": "ls", "description": "look"}, tokens)
 		case strings.Contains(last, "MARK-COMMIT"):
@@ -506,6 +514,38 @@ func TestOpencodeSteers(t *testing.T) {
 	}
 	if summaries != 2 {
 		t.Errorf("%d compactions", summaries)
+	}
+
+	// When nothing but the turn has ended. The next words refer to its answer.
+	id = o.session()
+	o.say(id, "how would you do it? MARK-TALK")
+	o.eventually("the session is compacted at the end of the turn", func() bool { return summaries == 3 })
+	o.say(id, "yes, do 1")
+	if last := o.API.last(); last.Count(handed) != 1 || !last.Has("alphaScan") || last.Last() != "yes, do 1" {
+		t.Errorf("%d hand-overs, the next turn reads %q", last.Count(handed), last.Texts[2:])
+	}
+	// What is typed while it compacts is answered, and so is what is typed in the instant.
+	o.say(id, "and then? MARK-TALK")
+	o.eventually("the session is compacted again", func() bool { return summaries == 4 })
+	said := make(chan struct{})
+	go func() {
+		o.say(id, "TYPED MEANWHILE")
+		close(said)
+	}()
+	o.eventually("the message is there", func() bool { return strings.Contains(o.messages(id), "TYPED MEANWHILE") })
+	close(hold)
+	receive(t, "said", said)
+	if last := o.API.last(); last.Last() != "TYPED MEANWHILE" || last.Count(handed) != 1 {
+		t.Errorf("%d hand-overs, the session is\n%s", last.Count(handed), o.messages(id))
+	}
+	o.say(id, "once more? MARK-TALK")
+	o.say(id, "TYPED AT ONCE")
+	o.eventually("it is answered", func() bool {
+		return slices.ContainsFunc(o.API.requests(), func(r *heard) bool { return r.Last() == "TYPED AT ONCE" })
+	})
+	o.eventually("the host is idle", func() bool { return !strings.Contains(o.get("/session/status").Raw, "busy") })
+	if text := o.messages(id); strings.Count(text, "TYPED AT ONCE") != 1 {
+		t.Errorf("the session is\n%s", text)
 	}
 }
 

@@ -77,9 +77,9 @@ func TestOpencodeGate(t *testing.T) {
 		}
 		return speak("It is a folder with files in it.", tokens)
 	})
-	// From 600,000 of 1,000,000 on the host compacts by itself.
+	// From 300,000 of 1,000,000 on the host compacts by itself: no tier has begun.
 	settings := filepath.Join(s.home, ".config", "opencode", "opencode.json")
-	s.change(settings, `{"context": 100000, "output": 8000}`, `{"context": 1000000, "input": 1000000, "output": 8000}`, `"share": "disabled",`, `"share": "disabled", "compaction": {"reserved": 400000},`)
+	s.change(settings, `{"context": 100000, "output": 8000}`, `{"context": 1000000, "input": 1000000, "output": 8000}`, `"share": "disabled",`, `"share": "disabled", "compaction": {"reserved": 700000},`)
 	s.exec("", "overtone", "init", "--host", "opencode", "--mode", "auto", "--yes", "--lang", "en")
 	child, fail := s.opencodeChild()
 	o := s.serve()
@@ -98,7 +98,7 @@ func TestOpencodeGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn("look closer", 1)
-	tokens = 620_000
+	tokens = 320_000
 	turn("look further", 3)
 	if summaries != 0 {
 		t.Fatalf("%d compactions at no boundary", summaries)

@@ -409,7 +409,7 @@ func (t *Thread) task(e host.TaskUpdated) {
 }
 
 // used takes the context's size. The first one after a compaction whose result
-// was not told is that result.
+// was not told is that result, unless it is the old one, which a file may still tell.
 func (t *Thread) used(e host.UsageSeen) {
 	t.see(e.Window)
 	t.Peak = max(t.Peak, e.Used)
@@ -417,7 +417,7 @@ func (t *Thread) used(e host.UsageSeen) {
 		t.Step = max(t.Step, e.Used-t.Usage.Used)
 	}
 	t.Usage = t.Measure(e, Settings{})
-	if n := len(t.History); n > 0 && t.History[n-1].After < 0 && t.Usage.Known() {
+	if n := len(t.History); n > 0 && t.History[n-1].After < 0 && e.Used != t.History[n-1].Before && t.Usage.Known() {
 		t.History = slices.Clone(t.History)
 		t.History[n-1].After = e.Used
 	}

@@ -79,3 +79,17 @@ func TestTellThirtyTurns(t *testing.T) {
 		}
 	}
 }
+
+// A file that is behind still tells the size from before a compaction: that is not what it
+// has left.
+func TestOldSizeIsNotTheNewOne(t *testing.T) {
+	t.Parallel()
+	th := threadOf(host.UsageSeen{Used: 72_000, Window: 100_000}, host.Compacted{Before: 72_000, After: -1}, host.UsageSeen{Used: 72_000})
+	if th.History[0].After != -1 || th.Decide(noon, auto()).Cause != causeFresh {
+		t.Errorf("%+v", th.History)
+	}
+	th = th.Apply(host.UsageSeen{Used: 6_000}, auto()).Apply(host.UsageSeen{Used: 72_000}, auto())
+	if th.History[0].After != 6_000 {
+		t.Errorf("%+v", th.History)
+	}
+}
