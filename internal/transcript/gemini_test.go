@@ -120,7 +120,9 @@ func TestGeminiWithAByteOrderMark(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\ufeff"+strings.Join(geminiLines, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if g, err := ReadGemini(path); err != nil || g.Session != "s1" || len(g.Messages) == 0 || GeminiAbout(path).Session != "s1" {
-		t.Errorf("session %q with %d messages: %v", g.Session, len(g.Messages), err)
+	g, err := ReadGemini(path)
+	about, failed := GeminiAbout(path)
+	if err != nil || failed != nil || g.Session != "s1" || len(g.Messages) == 0 || about.Session != "s1" {
+		t.Errorf("session %q with %d messages, about %q: %v, %v", g.Session, len(g.Messages), about.Session, err, failed)
 	}
 }
