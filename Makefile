@@ -116,7 +116,7 @@ fuzz:
 	OVERTONE_FUZZ_SEED=$$RANDOM OVERTONE_FUZZ_OPTIONS=1 $(GO) test -count=1 -timeout 60m -v -run '^Test(Guard|Options)Against' ./internal/shellcmd
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; for pkg in $$($(GO) list ./internal/...); do \
 		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-			echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg >$$log 2>&1 || \
+			echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s $$pkg >$$log 2>&1 || \
 				{ grep -q 'context deadline exceeded' $$log && ! grep -q 'Failing input' $$log; } || { cat $$log; exit 1; }; \
 			grep execs $$log | tail -1; \
 		done; \
