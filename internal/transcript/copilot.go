@@ -28,6 +28,7 @@ func readCopilot(c *cursor) (e copilotEvent) {
 type copilotData struct {
 	content, summary, calls, result, usage, context []byte // raw values
 	typed                                           []byte // behind /compact
+	spent                                           []byte // by the request that wrote a summary
 	id, version, model, call                        []byte
 	success, failed, injected                       bool
 	trigger                                         []byte
@@ -40,7 +41,7 @@ func (e copilotEvent) read() (d copilotData) {
 		raw("usage", &d.usage), raw("context", &d.context), str("sessionId", &d.id), str("copilotVersion", &d.version),
 		str("selectedModel", &d.model), str("newModel", &d.model), str("model", &d.model), str("toolCallId", &d.call),
 		raw("success", &success), raw("shellExecution", &shell), str("trigger", &d.trigger), count("preCompactionTokens", &d.before),
-		raw("customInstructions", &d.typed), raw("isAutopilotContinuation", &autopilot), str("source", &source), raw("error", &failure))
+		raw("customInstructions", &d.typed), raw("isAutopilotContinuation", &autopilot), str("source", &source), raw("error", &failure), raw("compactionTokensUsed", &d.spent))
 	// What a skill, an agent or the loop of autopilot says in the user's place.
 	d.injected = string(autopilot) == "true" || bytes.HasPrefix(source, []byte("skill-")) || bytes.HasPrefix(source, []byte("agent-"))
 	if d.result == nil && failure != nil {
@@ -57,7 +58,8 @@ func (e copilotEvent) read() (d copilotData) {
 func copilotUsage(v []byte) (u Usage) {
 	var model []byte
 	readObject(v, count("inputTokens", &u.Input), count("cacheReadTokens", &u.CacheRead), count("cacheWriteTokens", &u.CacheCreation),
-		count("outputTokens", &u.Output), count("maxPromptTokens", &u.Window), str("model", &model))
+		count("outputTokens", &u.Output), count("maxPromptTokens", &u.Window), str("model", &model),
+		count("input", &u.Input), count("cachedInput", &u.CacheRead), count("output", &u.Output)) // of a compaction, in older versions
 	u.Model = unescape(model)
 	cached := min(u.Input, u.CacheRead+u.CacheCreation)
 	u.CacheRead = min(u.CacheRead, cached)
@@ -113,6 +115,9 @@ func (r *record) copilot(c *cursor) bool {
 	case copilotCompacted:
 		if d.success {
 			r.kind, r.Trigger, r.Pre = Boundary, unescape(d.trigger), d.before
+			if r.Usage = copilotUsage(d.spent); r.Usage.Tokens() > 0 && r.want != nil {
+				r.parts = append(r.parts, piece{kind: Counted})
+			}
 			if text, ok := content(d.typed); ok && len(text) > 0 {
 				r.parts = append(r.parts, piece{kind: UserSaid, raw: d.typed, how: WithCompact})
 			}

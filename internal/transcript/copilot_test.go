@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // copilotFile is a session as Copilot CLI 1.0.102 writes it, without what does not
@@ -113,6 +115,54 @@ func TestEventsOfCopilot(t *testing.T) {
 	want := []string{"about||", "user||Please port the parser.", "used||", "agent||I look.", "call|bash|go test ./...", "result||FAIL parser", "compacted||The parser is half ported.", "agent||Done.", "ended||"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestCopilotCountsItsSummaries: the request that wrote a summary is one, in the words of
+// older versions, too; where nothing was told of it, none is counted.
+func TestCopilotCountsItsSummaries(t *testing.T) {
+	t.Parallel()
+	for spent, want := range map[string]Usage{
+		`"inputTokens":212569,"outputTokens":4152,"cacheReadTokens":193024,"cacheWriteTokens":7,"model":"gpt-5.5"`: {Input: 19538, CacheRead: 193024, CacheCreation: 7, Output: 4152, Model: "gpt-5.5"},
+		`"input":1000,"output":500,"cachedInput":200`:                                                              {Input: 800, CacheRead: 200, Output: 500, Model: "claude-sonnet-4-5"},
+		``: {},
+	} {
+		line := strings.Replace(copilotBoundary, `"success":true`, `"success":true,"compactionTokensUsed":{`+spent+`}`, 1)
+		var got Usage
+		compacted := false
+		_, err := Events(context.Background(), strings.NewReader(copilotFile+line), 0, Copilot, Want{}, func(e *Event) {
+			if e.Kind == Counted && e.Off > int64(len(copilotFile))-10 {
+				got = e.Usage
+			}
+			compacted = compacted || e.Kind == Compacted
+		})
+		if err != nil || !compacted || got != want {
+			t.Errorf("%s: %+v, %v", spent, got, err)
+		}
+		if u, ok := TailUsage(copilotSession(t, copilotFile+line)); ok {
+			t.Errorf("after a compaction the context is as large as its request: %+v", u)
+		}
+	}
+}
+
+// TestCopilotNames: a session is called by the name that the host has for it.
+func TestCopilotNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for id, name := range map[string]string{"a": "name: the title", "b": `name: "two: \"x\""`, "c": `name: 'it''s one'`, "d": "name: >-\n  folded", "e": "cwd: /w", "f": "name:"} {
+		path := filepath.Join(dir, "session-state", id, "workspace.yaml")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("id: "+id+"\n"+name+"\nuser_named: true\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := Names(func(*host.Host) string { return dir })
+	for id, want := range map[string]string{"a": "the title", "b": `two: "x"`, "c": "it's one", "d": "", "e": "", "f": ""} {
+		if got[id] != want {
+			t.Errorf("%s: %q, want %q", id, got[id], want)
+		}
 	}
 }
 

@@ -388,7 +388,7 @@ func (s *stream) emit() {
 			if s.h == Codex && !s.codexCount() {
 				continue
 			}
-			if chained(s.h) {
+			if chained(s.h) || r.Usage.Model == "" {
 				r.Usage.Model = s.model
 			}
 		case About:

@@ -215,6 +215,9 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 		out, parent = m.line(out, l), id
 	}
 	if t.Summary {
+		if t.Usage != nil { // of the request that wrote it
+			add(mirrorLine{Type: "assistant", Message: &mirrorMessage{ID: t.ID, Role: "assistant", Model: t.Model, Content: []any{}, Usage: used(t.Usage)}}, t.ID+"/request")
+		}
 		parent = ""
 		add(mirrorLine{Type: "system", Subtype: "compact_boundary", Compact: &mirrorCompact{t.Trigger, t.Pre}}, t.ID+"/compact")
 		var texts []string
@@ -256,9 +259,7 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 			if !t.Stopped && !slices.ContainsFunc(t.Blocks, func(b HostBlock) bool { return b.Tool != "" }) {
 				l.Message.Stop = "end_turn" // a model that calls no tool has ended its turn
 			}
-			if u := t.Usage; u != nil {
-				l.Message.Usage = &mirrorUsage{u.Input, u.CacheCreation, u.CacheRead, u.Output}
-			}
+			l.Message.Usage = used(t.Usage)
 		}
 		add(l, id)
 	}
@@ -269,6 +270,13 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 		add(mirrorLine{Type: "user", Message: said(map[string]string{"type": "text", "text": "[Request interrupted by user]"})}, t.ID+"/stop")
 	}
 	return out, parent
+}
+
+func used(u *Usage) *mirrorUsage {
+	if u == nil {
+		return nil
+	}
+	return &mirrorUsage{u.Input, u.CacheCreation, u.CacheRead, u.Output}
 }
 
 func said(content ...any) *mirrorMessage {

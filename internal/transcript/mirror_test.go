@@ -102,7 +102,7 @@ func TestMirror(t *testing.T) {
 		}
 	})
 	want := []string{
-		"about", "user write a lexer", "host from a plugin", "counted m1", "agent I run it.", "began make", "ended Exit code 2\nno rule", "compacted auto", "summary SUMMARY",
+		"about", "user write a lexer", "host from a plugin", "counted m1", "agent I run it.", "began make", "ended Exit code 2\nno rule", "counted m1", "compacted auto", "summary SUMMARY",
 		"user go on, the key is " + strings.TrimPrefix(m.text("the key is sk-ant-REDACTED-x"), "the key is "),
 	}
 	if d := cmp.Diff(want, got); err != nil || d != "" {

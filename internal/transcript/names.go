@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -19,10 +21,17 @@ const codexNames = "session_index.jsonl"
 // the folder of a host's own files.
 func Names(dir func(*host.Host) string) map[string]string {
 	names := map[string]string{}
-	b, err := os.ReadFile(filepath.Join(dir(host.Of(Codex)), codexNames))
-	if err != nil {
-		return names
+	h := host.Of(Copilot)
+	spaces, _ := filepath.Glob(filepath.Join(dir(h), h.Sessions.Dir, "*", "workspace.yaml")) // the pattern is a good one
+	for _, path := range spaces {
+		b, _ := os.ReadFile(path) // one that cannot be read names nothing
+		for line := range strings.Lines(string(b)) {
+			if name, ok := strings.CutPrefix(line, "name:"); ok {
+				names[filepath.Base(filepath.Dir(path))] = yamlText(strings.TrimSpace(name))
+			}
+		}
 	}
+	b, _ := os.ReadFile(filepath.Join(dir(host.Of(Codex)), codexNames)) // there may be none
 	for line := range bytes.Lines(b) {
 		var id, name []byte
 		if readObject(bytes.TrimSpace(line), str("id", &id), str("thread_name", &name)) && len(id) > 0 {
@@ -30,6 +39,19 @@ func Names(dir func(*host.Host) string) map[string]string {
 		}
 	}
 	return names
+}
+
+// yamlText is a text that stands on one line of YAML, quoted or not; "" for another.
+func yamlText(v string) string {
+	switch text, err := strconv.Unquote(v); {
+	case err == nil && v[0] == '"':
+		return text
+	case len(v) > 1 && v[0] == '\'' && v[len(v)-1] == '\'':
+		return strings.ReplaceAll(v[1:len(v)-1], "''", "'")
+	case v == "" || v == "null" || strings.IndexByte("|>\"'&*!", v[0]) >= 0:
+		return ""
+	}
+	return v
 }
 
 // NameRollout makes Codex list a rollout under a title; without one a clone looks

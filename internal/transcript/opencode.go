@@ -75,7 +75,7 @@ func OpencodeMessages(messages []gjson.Result, settled bool) []HostMessage {
 			t.Stopped = info.Get("error.name").String() == host.OpencodeAborted
 			t.Failed = info.Get("error").Exists() && !t.Stopped
 			if t.Summary = info.Get("summary").Bool(); t.Summary {
-				t.Trigger, t.Pre, t.Usage = trigger, pre, nil
+				t.Trigger, t.Pre = trigger, pre
 			} else {
 				pre = u.Tokens()
 			}

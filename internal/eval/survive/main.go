@@ -76,8 +76,8 @@ func sets() (list, cuts []*compaction, err error) {
 		return list, cuts, nil
 	}
 	for _, s := range sessions {
-		if s.Host != "claude" && s.Host != "codex" {
-			continue // no compactions among them
+		if !strings.Contains(filepath.Base(s.Path), ".jsonl") {
+			continue // no lines, and no compactions
 		}
 		data, err := samples.Read(s.Path)
 		if err != nil {
