@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -236,4 +237,105 @@ func TestCodexTypedPrompts(t *testing.T) {
 	says(t, w.run("compact", "packet", "--session", u.Thread), []string{"newest first\n- “Plan how to rename it, and change nothing before I approve it.”", message.HandoverNextWord.EN}, nil)
 	mode("default", "Implement the plan.")
 	says(t, newest(), []string{"newest first\n- “Implement the plan.”, after you had said “Here it is. <proposed_plan> 1. Rename scanLedger to readLedger.", message.HandoverGo.EN}, nil)
+}
+
+// newestHanded is the last of the hand-overs in a request. Gemini CLI has it in a tool's
+// answer.
+func (h *heard) newestHanded() (text string) {
+	for _, said := range h.Texts {
+		if gjson.Valid(said) {
+			said = html.UnescapeString(gjson.Get(said, "output").String())
+		}
+		if at := strings.LastIndex(said, handed); at >= 0 {
+			text, _, _ = strings.Cut(said[at:], "</overtone-packet>")
+		}
+	}
+	return text
+}
+
+// ownSlice asserts that the hand-over after the i-th part tells of that one alone.
+func ownSlice(t *testing.T, text string, i int) {
+	t.Helper()
+	for k, part := range parts {
+		if (k == i) != strings.Contains(text, part+"Scan") {
+			t.Errorf("part %d, of %s:\n%s", i, part, text)
+		}
+	}
+}
+
+// The same on opencode, each hand-over of its own slice; and words in mid-turn, at which
+// the host compacts, Esc and a question, its plan agent.
+func TestOpencodeTypedPrompts(t *testing.T) {
+	t.Parallel()
+	part := "" // that the next answer looks at
+	s := newOpencode(t, func(r *heard) spoken {
+		last := r.Last()
+		switch {
+		case r.Bare:
+			return speak("MOCK-SUMMARY: it was looked at.", 1_000)
+		case part != "":
+			command := lookAt(part)
+			part = ""
+			return callTool("bash", map[string]any{"command": command, "description": "look"}, 5_000)
+		case strings.Contains(last, "Please write the ledger."):
+			return callTool("bash", map[string]any{"command": "until [ -e typed ]; do sleep 0.02; done; rm typed", "description": "wait"}, 95_000)
+		case strings.Contains(last, "Please write the scanner."):
+			return callTool("bash", map[string]any{"command": "tail -f /dev/null", "description": "wait"}, 5_000)
+		}
+		return speak("Noted.", 5_000)
+	})
+	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
+	if err := os.WriteFile(filepath.Join(s.project, "main.py"), []byte("def main(): pass\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := s.serve()
+	id := o.session()
+	text := func(said string) map[string]any { return map[string]any{"type": "text", "text": said} }
+	compacted := func() string {
+		o.compact(id)
+		o.say(id, "go on")
+		return o.API.last().newestHanded()
+	}
+	o.say(id, "Please write the parser.")
+	for i, p := range typedPrompts() {
+		list := []any{text(p.text)}
+		if data := p.picture(); data != "" {
+			list = append(list, map[string]any{"type": "file", "mime": "image/png", "filename": "header.png", "url": "data:image/png;base64," + data})
+		}
+		if strings.HasPrefix(p.text, "@main.py") {
+			list = append(list, map[string]any{"type": "file", "mime": "text/plain", "filename": "main.py", "url": "file://" + filepath.Join(s.project, "main.py")})
+		}
+		if i < len(parts) {
+			part = parts[i]
+		}
+		o.post("/session/"+id+"/message", map[string]any{"parts": list})
+		handed := compacted()
+		p.quoted(t, handed)
+		ownSlice(t, handed, i)
+	}
+
+	running := func() bool { return strings.Contains(o.get("/session/"+id+"/message").Raw, `"status":"running"`) }
+	later := func(said string) {
+		o.post("/session/"+id+"/prompt_async", map[string]any{"parts": []any{text(said)}})
+	}
+	later("Please write the ledger.")
+	o.eventually("the tool runs", running)
+	later("STOP, do not push anything.")
+	if err := os.WriteFile(filepath.Join(s.project, "typed"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.say(id, "thanks") // the host answers all three behind the compaction
+	says(t, o.API.last().newestHanded(), []string{"- “STOP, do not push anything.”\n- “Please write the ledger.”", message.HandoverCalled.EN}, nil)
+
+	later("Please write the scanner.")
+	o.eventually("the tool runs", running)
+	o.post("/session/"+id+"/abort", nil)
+	says(t, s.exec("", "overtone", "compact", "packet", "--session", id), []string{"newest first\n- “Please write the scanner.”", "the user has interrupted the turn"}, nil)
+	o.say(id, "Which file is that in?")
+	says(t, compacted(), []string{"newest first\n- “Which file is that in?”\n- “Please write the scanner.”", message.HandoverNextWord.EN}, nil)
+
+	o.post("/session/"+id+"/message", map[string]any{"agent": "plan", "parts": []any{text("Plan how to rename it, and change nothing before I approve it.")}})
+	says(t, compacted(), []string{"newest first\n- “Plan how to rename it, and change nothing before I approve it.”", message.HandoverNextWord.EN}, nil)
+	o.say(id, "I approve it, go ahead.")
+	says(t, compacted(), []string{"newest first\n- “I approve it, go ahead.”, after you had said “Noted.”\n", "“Plan how to rename it, and change nothing before I approve it.”"}, nil)
 }

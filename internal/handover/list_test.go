@@ -266,3 +266,14 @@ func TestSection(t *testing.T) {
 		t.Error("a title without a line")
 	}
 }
+
+// What was handed over with a summary is no name of the slice that begins with it: each
+// hand-over is of its own slice.
+func TestSummaryWithoutItsPacket(t *testing.T) {
+	t.Parallel()
+	s := &tale{}
+	s.line(map[string]any{"type": "user", "isCompactSummary": true, "message": map[string]any{"role": "user", "content": "They looked at `scanLedger`.\n\n<overtone-packet id=\"ovt-1-1\">\n## Names that the summary lacks\ngammaScan\n</overtone-packet>\n"}})
+	if text := s.user("go on").handover(t, "").Text(); !strings.Contains(text, "scanLedger") || strings.Contains(text, "gammaScan") || strings.Count(text, "overtone-packet") != 2 {
+		t.Error(text)
+	}
+}

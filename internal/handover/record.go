@@ -118,6 +118,8 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 			r.answered(text, p.Failed)
 		}
 		r.count([]byte(text), false, false)
+	case transcript.Summarised: // behind opencode's stands what was handed over with it
+		r.count([]byte(host.Typed(p.Text())), false, false)
 	default:
 		p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, false) })
 	}
