@@ -314,7 +314,7 @@ func TestKnownAnswers(t *testing.T) {
 		LateRead:   90_120 + 90_500,
 		LateSent:   20_130 + 50_215 + 90_120 + 120_320 + 99_883 + 99_986 + 100_089 + 100_192 + 10 + 90_500 + 12_000,
 	})
-	equal(t, "planned", s.Planned, []Planned{{Time: time.Date(2026, 3, 1, 9, 2, 1, 0, time.UTC).UnixMilli(), Tokens: 90_120, Tier: "asap", Boundary: []string{"commit"}, Request: 3}})
+	equal(t, "planned", s.Planned, []Planned{{Time: time.Date(2026, 3, 1, 9, 2, 1, 0, time.UTC).UnixMilli(), Tokens: 90_120, Tier: "asap", Boundary: []string{"commit"}, Past: 2, Request: 3}})
 
 	names := func(list []Bucket) (out []string) {
 		for _, b := range list {

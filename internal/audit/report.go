@@ -486,6 +486,10 @@ type Planned struct {
 	// Between: no turn was under way. Wasted: no request followed it.
 	Between bool `json:"between,omitempty"`
 	Wasted  bool `json:"wasted,omitempty"`
+	// Past is how many requests the context had been past the line of the tier ready, Turns
+	// how many turns had begun in that time, each after one that had ended.
+	Past  int `json:"requestsPastLine,omitempty"`
+	Turns int `json:"turnsPastLine,omitempty"`
 	// Request is the number of the trace's request before which it comes.
 	Request int `json:"-"`
 }

@@ -54,6 +54,9 @@ func rulesOf(name transcript.Host, t *trace, set compact.Settings, window, after
 		return r
 	}
 	if h, ok := host.Named(string(name)); ok && h.Gates {
+		if !set.AtPrompt {
+			r.set.Trigger.AutoRequiresAnyBoundary = slices.DeleteFunc(slices.Clone(set.Trigger.AutoRequiresAnyBoundary), isTurnEnd)
+		}
 		native := min(int64(set.NativeWindow), window)
 		r.asks = min((native-20_000)*int64(set.NativePercent)/100, native-33_000)
 		r.idle = false
@@ -95,6 +98,8 @@ type player struct {
 	replays bool // fixed is played instead of the policy
 	fixed   []Planned
 	at      int    // the number of the next request
+	past    int    // requests since the context passed the line of the tier ready
+	turns   int    // turns that began since, each after one that had ended
 	paid    ledger // by the policy
 	was     ledger // as it was
 	// The requests since the beginning of the audit: how many, and what they sent, by
@@ -171,6 +176,9 @@ func (p *player) run(t *trace, from int64) {
 			p.late.sent += p.late.used
 		}
 		recorded, compacted, p.worked = used, false, true
+		if p.used > p.line() {
+			p.past++
+		}
 	}
 	// Behind the last request nothing is left to compact for. Whoever acts at the end of a
 	// turn cannot know that.
@@ -215,6 +223,9 @@ func (p *player) mark(m *mark) {
 	if m.turn {
 		if p.worked || p.turn != 0 {
 			p.before = p.turn
+		}
+		if p.past > 0 && p.before.Has(compact.TurnEnd) {
+			p.turns++
 		}
 		p.turn, p.worked = 0, false
 		return
@@ -271,7 +282,12 @@ func (p *player) weigh(between bool) {
 		return
 	}
 	// An emergency that meets a boundary is one, too.
-	p.compact(Planned{Time: p.clock, Tokens: p.used, Tier: string(d.Tier), Boundary: p.counted(signals), Between: between, Request: p.at})
+	p.compact(Planned{Time: p.clock, Tokens: p.used, Tier: string(d.Tier), Boundary: p.counted(signals), Between: between, Past: p.past, Turns: p.turns, Request: p.at})
+}
+
+// line is the size from which on the end of a turn counts.
+func (r *rules) line() int64 {
+	return r.window - int64(r.set.Trigger.ReadyPercentRemainingLT*float64(r.window)/100)
 }
 
 func (p *player) compact(m Planned) {
@@ -279,7 +295,7 @@ func (p *player) compact(m Planned) {
 	p.paid.compact(m.Time, p.used)
 	after := min(p.after, p.used*9/10)
 	p.history = append(p.history[max(0, len(p.history)-8):], compact.Compaction{At: time.UnixMilli(m.Time), Before: p.used, After: after})
-	p.used, p.turn, p.before = after, 0, 0
+	p.used, p.turn, p.before, p.past, p.turns = after, 0, 0, 0, 0
 }
 
 // late compacts as late as it can.

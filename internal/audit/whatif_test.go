@@ -142,6 +142,27 @@ func TestPlayTurnEnd(t *testing.T) {
 	}
 }
 
+// Whoever hates to wait at a prompt is not made to, and what was missed before a
+// compaction strikes is told.
+func TestPlayNotAtPrompt(t *testing.T) {
+	t.Parallel()
+	trace := story("prompt", 100, 105, "over", "prompt", 110, 115, "over", "prompt", 150, 151)
+	set := config.Defaults().Compact
+	set.Trigger.ReadyPercentRemainingLT = 50
+	for _, at := range []bool{true, false} {
+		set.AtPrompt = at
+		r := rulesOf(transcript.Claude, trace, set, 200_000, 20_000)
+		r.prices = make([]*host.Price, 1)
+		p := play(trace, r, 0)
+		if at {
+			equal(t, "at a prompt", told(p.planned), []string{"105k at turn_end"})
+			continue
+		}
+		equal(t, "not at a prompt", told(p.planned), []string{"150k struck"})
+		equal(t, "missed", []int{p.planned[0].Past, p.planned[0].Turns}, []int{4, 2})
+	}
+}
+
 // A turn has ended when the agent's words, or the host's, were the last of it: not after a
 // tool, nor after an interruption.
 func TestTurnsThatEnded(t *testing.T) {
