@@ -339,3 +339,51 @@ func TestOpencodeTypedPrompts(t *testing.T) {
 	o.say(id, "I approve it, go ahead.")
 	says(t, compacted(), []string{"newest first\n- “I approve it, go ahead.”, after you had said “Noted.”\n", "“Plan how to rename it, and change nothing before I approve it.”"}, nil)
 }
+
+// The same on Gemini CLI, in one session that goes on in a new process with each prompt:
+// the host compresses within the turn, and the hand-over comes with the next tool. Without a
+// terminal it takes nothing in mid-turn, and shows no plan.
+func TestGeminiTypedPrompts(t *testing.T) {
+	t.Parallel()
+	part, step := "", 0 // what the turn looks at, and how far it is
+	s := newGemini(t, func(r *heard) spoken {
+		look := func(command string, tokens int) spoken {
+			return callTool("run_shell_command", map[string]any{"command": command, "description": "look"}, tokens)
+		}
+		switch {
+		case r.Bare && strings.Contains(r.Body, "state_snapshot"):
+			return speak("<state_snapshot><overall_goal>MOCK-SUMMARY</overall_goal></state_snapshot>", 1_000)
+		case r.Bare:
+			return speak("the parser", 100)
+		}
+		switch step++; {
+		case part == "" || step > 2:
+			return speak("Noted.", 5_000)
+		case step == 1: // so full that the next request is compressed
+			return look(lookAt(part), 600_000)
+		}
+		return look("true", 5_000)
+	})
+	s.exec("", "overtone", "init", "--host", "gemini", "--yes", "--lang", "en")
+	if err := os.WriteFile(filepath.Join(s.project, "main.py"), []byte("def main(): pass\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(text string, args ...string) {
+		step = 0
+		s.exec(text, s.program, append([]string{"-m", "gemini-2.5-pro", "-y"}, args...)...)
+	}
+	ask("Please write the parser.")
+	ask("Please write the lexer.", "--resume", "latest")
+	id := s.sessions()[0].ID
+	for i, p := range typedPrompts() {
+		if p.picture() != "" {
+			continue // it takes none from its standard input
+		}
+		part = parts[i%len(parts)]
+		ask(p.text, "--resume", id)
+		handed := s.API.last().newestHanded()
+		p.quoted(t, handed)
+		ownSlice(t, handed, i%len(parts))
+		says(t, handed, []string{message.HandoverGo.EN}, []string{"def main"}) // what the host puts behind a prompt is not the user's
+	}
+}

@@ -80,6 +80,10 @@ func Typed(text string) string {
 	if i := strings.LastIndex(text, ideRequest); i >= 0 && (strings.HasPrefix(text, ideContext) || strings.HasPrefix(text, appFiles)) {
 		text = strings.TrimSpace(text[i+len(ideRequest):])
 	}
+	// Gemini CLI 0.61: behind it stand the files that it names.
+	if typed, _, ok := strings.Cut(text, "\n--- Content from referenced files ---\n"); ok && strings.HasSuffix(text, "\n--- End of content ---") {
+		text = strings.TrimSpace(typed)
+	}
 	return text
 }
 

@@ -53,6 +53,7 @@ func TestTypedStaysWhole(t *testing.T) {
 		"Caveat: the port is taken", "Implement the following plan:\n\n# One\n- this", "<channel source=\"phone\">stop</channel>",
 		"<image src=\"a.png\"></image> is not shown", "<command-line> is what I mean", "Read the output file to retrieve the result: /tmp/a",
 		"## My request for Codex:\nfix it",
+		"why is there\n--- Content from referenced files ---\nin it?",
 	} {
 		if got := Typed(text); got != text {
 			t.Errorf("%q became %q", text, got)
@@ -78,10 +79,11 @@ func TestTypedOfTheHosts(t *testing.T) {
 		`{"task_id":"b1","description":"Push","task_type":"local_bash"}`:                 "",
 		`{"task_id":"b1","tool_use_id":"t","description":"x","task_type":"local_agent"}`: "",
 		"<image name=[Image #1]>": "", "</image>": "",
-		notice + "\nRead the output file to retrieve the result: /tmp/b1.output":            "",
-		notice + "\nFull transcript available at: /tmp/b1.output":                           "",
-		notice + "\nRead the output file to retrieve the result: /tmp/b1.output\n" + notice: "",
-		notice + "\nRead the output file to retrieve the result: /tmp/b1.output\nnow push":  "now push",
+		"@a.py add hints\n\n--- Content from referenced files ---\n\nContent from @a.py:\n\nx = 1\n\n--- End of content ---": "@a.py add hints",
+		notice + "\nRead the output file to retrieve the result: /tmp/b1.output":                                             "",
+		notice + "\nFull transcript available at: /tmp/b1.output":                                                            "",
+		notice + "\nRead the output file to retrieve the result: /tmp/b1.output\n" + notice:                                  "",
+		notice + "\nRead the output file to retrieve the result: /tmp/b1.output\nnow push":                                   "now push",
 		notice + "\nnow push": "now push",
 		// A slash command: one that is put to the model begins with its message.
 		"<command-message>review</command-message>\n<command-name>/review</command-name>":                                                      "/review",
