@@ -79,7 +79,8 @@ bin/bench.txt: build
 	@echo "== on the host"; OVERTONE_BENCH_HOST=$${OVERTONE_BENCH_HOST:-3} $(GO) test -tags e2e -count=1 -v -run '^TestCostOf' ./e2e/ | grep ' calls, ' | tee -a $@
 
 # What a hand-over keeps across a compaction and tells of the situation, and what
-# compression keeps, on recorded sessions ($OVERTONE_SAMPLES), else on generated ones; which secrets are found, on generated texts.
+# compression keeps, on recorded sessions ($OVERTONE_SAMPLES), else on generated ones; which secrets are found, on generated texts;
+# when the policy compacts, by project and host, beside what happened and the defaults before (only on recorded sessions).
 eval: export OVERTONE_EVAL := 1
 eval:
 	@$(GO) run ./internal/eval/survive
