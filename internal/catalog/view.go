@@ -9,6 +9,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -32,18 +33,20 @@ type View struct {
 func NewView(ctx context.Context, home *store.Home, sess *store.Session, file transcript.File, path string, cfg config.Config, now time.Time) (View, error) {
 	var v View
 	var err error
-	v.Insight, err = session.Explain(home, sess, cfg.Compact, now, path, file.Path, func(path string, in *compact.Input) {
+	v.Insight, err = session.Explain(home, sess, cfg.Compact, now, path, file.Path, func(path string, in *compact.Input) bool {
 		if path == "" {
-			return
+			return false
 		}
 		at, err := transcript.At(path)
 		if err != nil {
-			return
+			return false
 		}
 		v.Moment = momentOf(ctx, home, at, cfg.Prices, in)
 		if s, err := NewSurvey(ctx, at, 0, Speaks(message.EN)); err == nil {
 			v.Situation = &s.Situation
 		}
+		h, known := host.Named(string(at.Host))
+		return known && h.Gates
 	})
 	return v, err
 }

@@ -196,10 +196,13 @@ func (a *app) printDecision(in catalog.View) error {
 		return a.PrintSchema(situationSchema, "mode", in.Input.Settings.Mode, "tier", d.Tier, "percentRemaining", d.PercentRemaining,
 			"used", in.Input.Usage.Used, "window", in.Input.Usage.Window,
 			"signals", terminal.List(d.Signals), "allowed", terminal.List(d.Allowed), "met", terminal.List(d.Met),
-			"verdict", d.Verdict, "cause", d.Cause, "reason", d.Reason.In(a.Lang), "lastPacket", packet, "cache", a.cacheState(m),
+			"verdict", d.Verdict, "cause", d.Cause, "reason", d.Reason.In(a.Lang), "next", in.Next, "lastPacket", packet, "cache", a.cacheState(m),
 			"requests", len(m.Points), "compactions", len(m.Compactions), "situation", in.Situation)
 	}
 	a.Prose(a.Stdout, compact.Explain(in.Input, d, a.Lang))
+	if in.Next != "" {
+		a.Prose(a.Stdout, message.ExplainNext.Format(a.Lang, in.Next.In(a.Lang)))
+	}
 	a.Prose(a.Stdout, a.priceLine(m))
 	if s := in.Situation; s != nil {
 		a.Prose(a.Stdout, message.ExplainCompacted.Format(a.Lang, len(m.Points), len(m.Compactions)))

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,4 +54,38 @@ func Names(list []Boundary) string {
 // percentText writes a threshold without a needless fraction: 85, 12.5.
 func percentText(share float64) string {
 	return strconv.FormatFloat(float64(percentOf(share))/100, 'f', -1, 64)
+}
+
+// Next is when a compaction that only waits for the end of a turn will come.
+type Next string
+
+const (
+	AtNextPrompt Next = "next-prompt" // with the user's next words
+	AtTurnEnd    Next = "turn-end"
+)
+
+// Next says it, "" where the end of a turn will not be enough, or is reached. Asks is set
+// for a host that asks before each request.
+func (in Input) Next(asks bool) Next {
+	asks = asks && in.Settings.Mode == ModeAuto
+	over := in.Signals.Has(TurnEnd)
+	in.Signals |= TurnEnd.Signal()
+	switch d := Decide(in); {
+	case d.Cause != causeBoundary || !slices.Contains(d.Met, TurnEnd), asks && !in.Settings.AtPrompt, over && !asks:
+		return ""
+	case asks:
+		return AtNextPrompt
+	}
+	return AtTurnEnd
+}
+
+// In says it in words.
+func (n Next) In(l message.Lang) string {
+	switch n {
+	case AtNextPrompt:
+		return message.NextPrompt.In(l)
+	case AtTurnEnd:
+		return message.NextTurnEnd.In(l)
+	}
+	return ""
 }

@@ -229,6 +229,7 @@ type decision struct {
 	Window    int64              `json:"window"`
 	Signals   []compact.Boundary `json:"signals"`
 	Allowed   []compact.Boundary `json:"allowed"`
+	Next      compact.Next       `json:"next,omitempty"`
 	Packet    string             `json:"packet,omitempty"`
 }
 
@@ -238,6 +239,7 @@ func decisionOf(in session.Insight, lang message.Lang) *decision {
 		Mode: in.Input.Settings.Mode, Verdict: d.Verdict, Cause: d.Cause, Reason: d.Reason.In(lang), Tier: d.Tier,
 		Remaining: d.PercentRemaining, Used: in.Input.Usage.Used, Window: in.Input.Usage.Window,
 		Signals: append([]compact.Boundary{}, d.Signals...), Allowed: append([]compact.Boundary{}, d.Allowed...),
+		Next: in.Next,
 	}
 	if in.Receipt != nil {
 		out.Packet = in.Receipt.String()

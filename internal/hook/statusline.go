@@ -63,8 +63,16 @@ func StatusLine(env Env) (line string) {
 	}
 	if u := (compact.Usage{Used: used, Window: window}); u.Known() {
 		part := message.StatusContext.Format(c.lang, u.Remaining())
-		if signals := m.Thread.Boundary().List(); len(signals) > 0 {
-			part += " · " + compact.Names(signals)
+		set := c.cfg.Compact
+		if set.Mode == compact.ModeAuto {
+			set = c.settings()
+		}
+		in := m.Weigh(s, c.now, set)
+		if in.Usage = u; in.Signals != 0 {
+			part += " · " + compact.Names(in.Signals.List())
+		}
+		if in.Next(c.host.Gates) == compact.AtNextPrompt && !m.RunsOn(s) {
+			part += " · " + message.StatusCompacts.Format(c.lang, compact.AtNextPrompt.In(c.lang))
 		}
 		parts = append(parts, part)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Before the first request of a turn the gate lets a compaction go, though nothing but the
@@ -78,6 +79,31 @@ func TestGateAtAPrompt(t *testing.T) {
 		out, errs := p.call("pre-compact", "claude-code", `"trigger":"auto",`+p.usage(145_000))
 		if open := !strings.Contains(out, `"block"`); open != c.open || errs != "" {
 			t.Errorf("%s: open %v, %s", name, open, errs)
+		}
+	}
+}
+
+// The status line says when a compaction is due that comes with the next message, in both
+// languages.
+func TestStatusLineTellsTheNextCompaction(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string]string{
+		"language: en\ncompact:\n  mode: auto\n":                     "27% context left · turn_end · compacts with your next message",
+		"language: zh-TW\ncompact:\n  mode: auto\n":                  "context 剩 27% · turn_end · 壓縮：隨你的下一則訊息",
+		"language: en\ncompact:\n  mode: auto\n  at_prompt: false\n": "27% context left · turn_end",
+		"language: en\n": "27% context left · turn_end",
+	} {
+		p := newPlace(t)
+		p.write(".overtone/config.yaml", config)
+		p.call("user-prompt-submit", "claude-code", `"prompt":"port it",`+p.usage(145_000))
+		p.call("stop", "claude-code", `"last_assistant_message":"There are two ways.",`+p.usage(145_000))
+		var errs strings.Builder
+		line := StatusLine(Env{
+			Stdin:  strings.NewReader(`{"session_id":"s1","context_window":{"context_window_size":200000,"total_input_tokens":145000}}`),
+			Stderr: &errs, Getenv: func(key string) string { return map[string]string{"HOME": p.dir}[key] }, Now: func() time.Time { return p.now },
+		})
+		if line != want || errs.String() != "" {
+			t.Errorf("%s: %q, %s", config, line, errs.String())
 		}
 	}
 }

@@ -27,6 +27,9 @@ var (
 	ExplainAllowedAll   = Text{ZH: "此層級接受：不需要邊界", EN: "enough in this tier: no boundary needed"}
 	ExplainRearm        = Text{ZH: "再次壓縮前需增加 %s tokens，尚缺 %s", EN: "growth needed since the last compaction: %s tokens, %s missing"}
 	ExplainMode         = Text{ZH: "模式：%s", EN: "mode: %s"}
+	ExplainNext         = Text{ZH: "下一個時機：%s", EN: "next moment: %s"}
+	NextPrompt          = Text{ZH: "隨你的下一則訊息", EN: "with your next message"}
+	NextTurnEnd         = Text{ZH: "這一輪結束時", EN: "when this turn has ended"}
 	ExplainNone         = Text{ZH: "（無）", EN: "(none)"}
 )
 

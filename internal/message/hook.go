@@ -14,6 +14,7 @@ var (
 	RecoveryDirective = Text{ZH: "⛔ 禁止詢問使用者「我該繼續嗎？」，直接依照目前階段繼續執行。", EN: "⛔ Do not ask the user whether to continue; go on with the current stage."}
 	RecoveryGuide     = Text{ZH: "如需查看工作流指引，請使用 /overtone:auto。", EN: "For the workflow's guide, use /overtone:auto."}
 	RecoveryCut       = Text{ZH: "... (已截斷，完整狀態請查看 workflow.json)", EN: "... (cut; the full state is in workflow.json)"}
+	StatusCompacts    = Text{ZH: "壓縮：%s", EN: "compacts %s"}
 	StatusContext     = Text{ZH: "context 剩 %d%%", EN: "%d%% context left"}
 	CompactSoon       = Text{ZH: "💾 context 只剩 %d%%：請盡快執行 /compact。", EN: "💾 Only %d%% of the context is left: run /compact soon."}
 	CompactNow        = Text{ZH: "💾 context 剩餘 %d%%，且剛到自然邊界（%s）：現在是執行 /compact 的好時機。", EN: "💾 %d%% of the context is left, and this is a natural boundary (%s): a good moment for /compact."}

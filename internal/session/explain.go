@@ -34,13 +34,15 @@ type Insight struct {
 	Suggest  compact.Suggestion
 	Receipt  *compact.Receipt
 	Workflow bool
+	// Next is when the end of a turn will be enough.
+	Next compact.Next
 }
 
 // Explain decides as the hooks would, or as the watcher that has seen the
 // session, changing nothing. Without a path the transcript is the one last seen,
 // or, of a session that nobody observed, the one that is known otherwise; fill tells
-// what stands in it.
-func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Time, path, otherwise string, fill func(path string, in *compact.Input)) (Insight, error) {
+// what stands in it, and whether its host asks before each request.
+func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Time, path, otherwise string, fill func(path string, in *compact.Input) (asks bool)) (Insight, error) {
 	m := Read(s)
 	state, err := Peek(s)
 	if err != nil {
@@ -55,11 +57,19 @@ func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Ti
 	if watched.Host == "" || !thread.Usage.Known() {
 		thread = thread.Apply(usageSeen(s, thread, transcript.TailUsage, path), set)
 	}
-	in := thread.Weigh(now, set)
+	m.Thread = thread
+	in := m.Weigh(state, now, set)
+	asks := false
 	if fill != nil {
-		fill(path, &in)
+		asks = fill(path, &in)
+	}
+	if asks && set.Mode == compact.ModeAuto && !set.AtPrompt {
+		in.Signals &^= compact.TurnEnd.Signal()
 	}
 	out := Insight{Input: in, Decision: compact.Decide(in), Workflow: state != nil}
+	if !m.RunsOn(state) {
+		out.Next = in.Next(asks)
+	}
 	if watched.Delivery.Receipt.ID != "" {
 		out.Receipt = &watched.Delivery.Receipt
 	}

@@ -146,7 +146,7 @@ func TestExplain(t *testing.T) {
 	}
 	path := claudeFile(t, "s1", 150_000)
 	filled := ""
-	in, err := Explain(home, s, config.Defaults().Compact, noon, "", path, func(p string, _ *compact.Input) { filled = p })
+	in, err := Explain(home, s, config.Defaults().Compact, noon, "", path, func(p string, _ *compact.Input) bool { filled = p; return false })
 	if err != nil || in.Workflow || in.Receipt != nil || filled != path {
 		t.Errorf("%+v, %v, filled %q", in, err, filled)
 	}
@@ -181,6 +181,59 @@ func TestExplain(t *testing.T) {
 		want := map[string]string{"older": "hooks", "newer": "newer"}[id]
 		if in, err = Explain(home, s, config.Defaults().Compact, noon, "", "", nil); err != nil || in.Receipt.ID != want {
 			t.Errorf("beside one that is %s: %+v, %v", id, in.Receipt, err)
+		}
+	}
+}
+
+// What waits for the end of a turn is told: with the next message where the host asks before
+// each request, when the turn has ended elsewhere.
+func TestExplainNext(t *testing.T) {
+	t.Parallel()
+	prompt := []host.Event{host.TurnStarted{ID: "1"}, host.UserMessage{Text: "port it"}, host.ToolActivity{}}
+	over := append(prompt, host.AgentMessage{Text: "There are two ways."}, host.TurnEnded{})
+	auto := config.Defaults().Compact
+	auto.Mode = compact.ModeAuto
+	patient := auto
+	patient.AtPrompt = false
+	for name, c := range map[string]struct {
+		set     config.Compact
+		events  []host.Event
+		used    int
+		asks    bool
+		verdict compact.Verdict
+		next    compact.Next
+	}{
+		"it works":                   {auto, prompt, 145_000, true, compact.Wait, compact.AtNextPrompt},
+		"it has ended":               {auto, over, 145_000, true, compact.DoCompact, compact.AtNextPrompt},
+		"it works, with room":        {auto, prompt, 20_000, true, compact.Wait, ""},
+		"not at the prompt":          {patient, over, 145_000, true, compact.Wait, ""},
+		"it works, elsewhere":        {auto, prompt, 145_000, false, compact.Wait, compact.AtTurnEnd},
+		"it has ended, elsewhere":    {auto, over, 145_000, false, compact.DoCompact, ""},
+		"suggested when it ends":     {config.Defaults().Compact, prompt, 145_000, true, compact.Wait, compact.AtTurnEnd},
+		"suggested, and it has":      {config.Defaults().Compact, over, 145_000, true, compact.DoSuggest, ""},
+		"not at the prompt, but ask": {func() config.Compact { s := patient; s.Mode = compact.ModeSuggest; return s }(), over, 145_000, true, compact.DoSuggest, ""},
+	} {
+		home := store.New(t.TempDir(), t.TempDir(), func() time.Time { return noon })
+		s, err := home.Session("s1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := claudeFile(t, "s1", c.used)
+		err = Update(s, Options{Lang: message.EN, Now: noon, Warn: func(error) {}}, func(tx *Tx) error {
+			for _, e := range append([]host.Event{host.SessionSeen{Transcript: path, Window: 200_000}}, c.events...) {
+				tx.Observe(e, c.set)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := Explain(home, s, c.set, noon, "", "", func(string, *compact.Input) bool { return c.asks })
+		if err != nil || in.Decision.Verdict != c.verdict || in.Next != c.next {
+			t.Errorf("%s: %s (%s), next %q, %v", name, in.Decision.Verdict, in.Decision.Reason.In(message.EN), in.Next, err)
+		}
+		if words := in.Next.In(message.ZH); (words == "") != (in.Next == "") || words == in.Next.In(message.EN) && words != "" {
+			t.Errorf("%s: %q", name, words)
 		}
 	}
 }

@@ -106,6 +106,15 @@ func (m *Memory) RunsOn(w *workflow.State) bool {
 		w != nil && w.Active && (len(w.ActiveStages) > 0 || !m.Loop.LetGo && !m.Loop.Rests)
 }
 
+// Weigh is all that the policy looks at, whether the turn is over included.
+func (m *Memory) Weigh(w *workflow.State, now time.Time, set compact.Settings) compact.Input {
+	in := m.Thread.Weigh(now, set)
+	if m.Thread.Over() && !m.RunsOn(w) {
+		in.Signals |= compact.TurnEnd.Signal()
+	}
+	return in
+}
+
 // maxAgents bounds the agents that are remembered: one that is killed says
 // nothing.
 const maxAgents = 64

@@ -89,6 +89,7 @@ function Now({ d, tiers }) {
       <div><dt>${t('tier')}</dt><dd>${known ? word('tier', x.tier) : t('unknown')}</dd></div>
       <div><dt>${t('signals')}</dt><dd>${x.signals.join(', ') || t('none')}</dd></div>
       <div><dt>${t('allowed')}</dt><dd>${x.allowed.join(', ') || t('none')}</dd></div>
+      ${x.next && html`<div><dt>${t('upcoming')}</dt><dd>${word('upcoming', x.next)}</dd></div>`}
       <div><dt>${t('mode')}</dt><dd>${x.mode}</dd></div>
       ${x.packet && html`<div><dt>${t('lastPacket')}</dt><dd>${x.packet}</dd></div>`}
     </dl>
