@@ -37,7 +37,7 @@ type report struct {
 	mu      sync.Mutex
 	faults  []string
 	slow    map[string]time.Duration // command and session
-	refused map[string]int           // what a whole session was refused with
+	refused map[string][]string      // what whole sessions were refused with
 }
 
 // progress tells now and then how far it is.
@@ -89,7 +89,7 @@ func (t *trial) step(args ...string) (out []byte, code int) {
 			said = strings.ReplaceAll(said, p.id, "SESSION")
 		}
 		t.mu.Lock()
-		t.refused[args[0]+": "+said]++
+		t.refused[args[0]+": "+said] = append(t.refused[args[0]+": "+said], t.name)
 		t.mu.Unlock()
 	}
 	return out, code
@@ -594,7 +594,7 @@ func (r *report) print(sessions int, took time.Duration) {
 	slices.SortFunc(list, func(a, b row) int { return cmp.Compare(b.took, a.took) })
 	fmt.Println("\nWhat whole sessions were refused with:")
 	for _, said := range slices.Sorted(maps.Keys(r.refused)) {
-		fmt.Printf("%8d  %s\n", r.refused[said], said)
+		fmt.Printf("%8d  %s (%s)\n", len(r.refused[said]), said, r.refused[said][0])
 	}
 	fmt.Println("\nThe ten slowest:")
 	for _, l := range list[:min(10, len(list))] {

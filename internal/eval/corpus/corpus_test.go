@@ -17,7 +17,7 @@ func newTrial(t *testing.T) *trial {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.remove() })
-	return &trial{report: &report{slow: map[string]time.Duration{}, refused: map[string]int{}}, home: h, name: "x", whole: true}
+	return &trial{report: &report{slow: map[string]time.Duration{}, refused: map[string][]string{}}, home: h, name: "x", whole: true}
 }
 
 // What is asserted has to be noticed where it is not so.

@@ -67,7 +67,7 @@ func run(o options) error {
 	fmt.Println(told)
 	began := time.Now()
 	now := began.Truncate(time.Second)
-	r := &report{slow: map[string]time.Duration{}, refused: map[string]int{}}
+	r := &report{slow: map[string]time.Duration{}, refused: map[string][]string{}}
 
 	// Each alone, then its accidents.
 	each(list, func(s session) {
