@@ -16,6 +16,9 @@ func Explain(in Input, d Decision, l message.Lang) string {
 	tier := string(d.Tier)
 	if in.Usage.Known() {
 		lines = append(lines, message.ExplainUsage.Format(l, d.PercentRemaining, message.Thousands(int(in.Usage.Used)), message.Thousands(int(in.Usage.Window))))
+		if in.Usage.Least > 0 {
+			lines = append(lines, message.ExplainGuess.In(l))
+		}
 	} else {
 		lines, tier = append(lines, message.ExplainUsageUnknown.In(l)), message.AuditUnknown.In(l)
 	}

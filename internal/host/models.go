@@ -71,6 +71,22 @@ func GuessWindow(told, seen int64, models ...string) (most, least int64) {
 	return most, least
 }
 
+// ClaudeWindow is what a version of Claude Code takes a model's window for that no mark
+// and no table tells: the oldest gives the small one to all of them, later ones the large
+// one. 0 where the table tells, or nobody.
+func ClaudeWindow(version, model string) int64 {
+	v, ok := parseVersion(version)
+	switch {
+	case !ok:
+		return 0
+	case !Of(ClaudeCode).Floor.Less(v):
+		return SmallWindow
+	case ModelWindow(model) == 0:
+		return LargeWindow
+	}
+	return 0
+}
+
 // marksLarge reports a name in which Claude Code says that the large window is on.
 func marksLarge(model string) bool { return strings.Contains(model, "[1m]") }
 

@@ -92,3 +92,24 @@ func TestGuessWindow(t *testing.T) {
 		t.Errorf("codex: %d", got)
 	}
 }
+
+// The oldest version has the small window for every model without a mark, later ones the
+// large one for those that no table knows.
+func TestClaudeWindow(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		version, model string
+		want           int64
+	}{
+		{"2.1.197", "claude-opus-4-7", SmallWindow},
+		{"2.1.197", "my-gateway-model", SmallWindow},
+		{"2.1.325", "my-gateway-model", LargeWindow},
+		{"2.1.325", "claude-sonnet-4-6", 0},
+		{"", "my-gateway-model", 0},
+		{"next", "my-gateway-model", 0},
+	} {
+		if got := ClaudeWindow(row.version, row.model); got != row.want {
+			t.Errorf("%s, %s: %d, want %d", row.version, row.model, got, row.want)
+		}
+	}
+}

@@ -20,6 +20,7 @@ var (
 var (
 	ExplainVerdict      = Text{ZH: "結論：%s（%s）", EN: "verdict: %s (%s)"}
 	ExplainUsage        = Text{ZH: "剩餘：%d%%（已用 %s／視窗 %s tokens）", EN: "free: %d%% (used %s of a window of %s tokens)"}
+	ExplainGuess        = Text{ZH: "視窗大小是猜的：host 還沒說。要確定，設定 compact.context_window，或執行 overtone init --statusline 讓 host 說", EN: "the window is a guess: the host has not told it yet. To be sure, set compact.context_window, or run: overtone init --statusline, and the host tells it"}
 	ExplainUsageUnknown = Text{ZH: "剩餘：未知", EN: "free: not known"}
 	ExplainTier         = Text{ZH: "層級：%s（early < %s%%、ready < %s%%、asap < %s%%、emergency < %s%%）", EN: "tier: %s (early < %s%%, ready < %s%%, asap < %s%%, emergency < %s%%)"}
 	ExplainSignals      = Text{ZH: "本輪訊號：%s", EN: "signals in this turn: %s"}

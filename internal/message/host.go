@@ -160,6 +160,9 @@ var (
 	DoctorWatching   = Text{ZH: "Codex 的觀察者正在執行", EN: "a watcher of Codex is running"}
 	DoctorNoWatcher  = Text{ZH: "Codex 的觀察者沒有執行：模式 %s 不會自動壓縮 Codex", EN: "no watcher of Codex is running: in mode %s nothing is compacted there"}
 	DoctorGoalRests  = Text{ZH: "Codex 的目標暫停中，因為觀察者在壓縮途中結束了：%s", EN: "a goal of Codex rests, because its watcher died while it compacted: %s"}
+	DoctorGuess      = Text{ZH: "%s 的視窗大小還沒有人說過：mode auto 以 %s tokens 計", EN: "nobody has told how large the window of %s is yet: mode auto reckons with %s tokens"}
+	HintGuess        = Text{ZH: "設定 compact.context_window，或執行 overtone init --statusline 讓 host 說", EN: "set compact.context_window, or run: overtone init --statusline, and the host tells it"}
+	InitGuess        = Text{ZH: "視窗大小以 host 說的為準；host 說之前，mode auto 以 %s tokens 計，除非設定了 compact.context_window", EN: "The window is what the host tells; until then mode auto reckons with %s tokens, unless compact.context_window is set"}
 	HintGoalRests    = Text{ZH: "執行 overtone watch codex，它會讓目標繼續；或在 Codex 裡用 /goal resume", EN: "run: overtone watch codex, which sets it going; or in Codex: /goal resume"}
 	DoctorIdleUnit   = Text{ZH: "Codex 觀察者的服務已安裝，但沒有執行", EN: "the service of Codex's watcher is installed, but does not run"}
 	HintWatcher      = Text{ZH: "執行 overtone watch codex，或 overtone watch codex --install", EN: "run: overtone watch codex, or: overtone watch codex --install"}

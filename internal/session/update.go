@@ -155,6 +155,11 @@ func (tx *Tx) Observe(e host.Event, set compact.Settings) {
 // Measure takes the size of the context from the transcript.
 func (tx *Tx) Measure() {
 	t := tx.Memory.Thread
+	if t.Model == "" && t.Window == 0 {
+		if t.Model = transcript.StatedModel(t.Transcript); t.Model != "" {
+			tx.Observe(host.SessionSeen{Model: t.Model}, compact.Settings{})
+		}
+	}
 	tx.Observe(usageSeen(tx.Session(), t, transcript.TailUsage, t.Transcript), compact.Settings{})
 }
 
@@ -167,7 +172,7 @@ func usageSeen(s *store.Session, t compact.Thread, tail func(path string) (trans
 	}
 	e := host.UsageSeen{Used: u.Tokens(), Window: u.Window, Model: u.Model}
 	if model := cmp.Or(e.Model, t.Model); e.Window == 0 && t.Window == 0 && model != "" {
-		e.Known = s.Window(host.ModelID(model))
+		e.Known = cmp.Or(s.Window(host.ModelID(model)), host.ClaudeWindow(u.Version, model))
 	}
 	return e
 }

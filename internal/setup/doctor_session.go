@@ -39,6 +39,10 @@ func (d *doctor) checkSession(s *store.Session) {
 		d.add("workflow", host.Fine, message.DoctorState)
 	}
 	d.checkReceipt(s)
+	cfg, _ := d.config() // checkConfig tells its problems
+	if t := session.Read(s).Thread; cfg.Compact.ContextWindow == 0 && (t.Usage.Least > 0 || t.Usage.Used > 0 && !t.Usage.Known()) {
+		d.add("window", host.Note, message.DoctorGuess, cmp.Or(t.Model, "?"), message.Thousands(host.SmallWindow)).advise(d, message.HintGuess)
+	}
 }
 
 // running is how long a compaction may take before nobody believes in it.

@@ -120,6 +120,9 @@ func (i *installation) checkHost(ctx context.Context, o Options) {
 			return
 		}
 	}
+	if cfg, _ := i.env.config(); h.Gates && auto && cfg.Compact.ContextWindow == 0 {
+		o.tell(message.InitGuess, message.Thousands(host.SmallWindow))
+	}
 	if !h.Gates || !o.Probe && (!auto || o.NoProbe) {
 		return
 	}

@@ -108,11 +108,42 @@ func tailUsage(path string, agent bool) (Usage, bool) {
 		}
 		if v, ok := r.size(); ok {
 			u, found = v, true
+			if u.Version = ""; r.kind == Assistant {
+				u.Version = gjson.GetBytes(line, "version").String()
+			}
 			return false
 		}
 		return true
 	})
 	return u, found && err == nil
+}
+
+// modelBound is how far into a file its host's word on the model is looked for: it stands
+// before the first answer.
+const modelBound = 1 << 20
+
+// StatedModel is the model as Claude Code names it at the beginning of a session, with its
+// mark of the large window, which answers lack; "" where it does not.
+func StatedModel(path string) string {
+	f, size, err := open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, min(size, modelBound))
+	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
+		return ""
+	}
+	at := bytes.Index(head, []byte(`"attachment":{"type":"model",`))
+	if at < 0 {
+		return ""
+	}
+	line := head[bytes.LastIndexByte(head[:at], '\n')+1:]
+	line, _, whole := bytes.Cut(line, []byte("\n"))
+	if !whole {
+		return ""
+	}
+	return gjson.GetBytes(line, "attachment.identity.modelId").String()
 }
 
 // Growth is what the main thread's conversation has gained after its last usage,

@@ -163,3 +163,27 @@ func TestStopped(t *testing.T) {
 		}
 	}
 }
+
+// Claude Code names the model at the beginning of a session as its user chose it.
+func TestStatedModel(t *testing.T) {
+	t.Parallel()
+	const line = `{"type":"attachment","attachment":{"type":"model","identity":{"modelId":"claude-sonnet-4-5[1m]"}},"uuid":"u"}`
+	for name, row := range map[string]struct{ text, want string }{
+		"stated":    {userLine + "\n" + line + "\n" + userLine + "\n", "claude-sonnet-4-5[1m]"},
+		"torn":      {userLine + "\n" + line[:60], ""},
+		"not yet":   {userLine + "\n", ""},
+		"empty":     {"", ""},
+		"long head": {strings.Repeat(" ", modelBound) + "\n" + line + "\n", ""},
+	} {
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		if err := os.WriteFile(path, []byte(row.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := StatedModel(path); got != row.want {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+	if got := StatedModel(filepath.Join(t.TempDir(), "none")); got != "" {
+		t.Error(got)
+	}
+}

@@ -141,6 +141,8 @@ type Usage struct {
 	// Window is the model's context window where the file says it (Codex).
 	Window int64
 	Model  string
+	// Version is the host's (Claude Code).
+	Version string
 }
 
 // Tokens is the context size after that request.
