@@ -51,7 +51,7 @@ func (f Choice) Options(c config.Compress, changed func(string) bool) (Options, 
 		}
 		o.NoCalls = p.NoCalls
 		if o.Newest = p.Newest; !changed("users") {
-			o.NoUsers, o.Long = true, longMessage
+			o.NoUsers = true
 		}
 		f.Bands, f.Tools, f.Thinking = cmp.Or(f.Bands, p.Bands), cmp.Or(f.Tools, p.Tools), cmp.Or(f.Thinking, p.Thinking)
 	}

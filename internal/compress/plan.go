@@ -19,10 +19,9 @@ type Options struct {
 	// ranges in which thinking is removed.
 	Tools    []Band
 	Thinking []Band
-	// NoUsers leaves users' messages alone; those of more than Long tokens are no
-	// exception from the bands, where it is not 0.
+	// NoUsers leaves alone what users said: messages, answers to what tools asked, words
+	// with a refusal.
 	NoUsers bool
-	Long    int
 	// Newest turns at the end stay as they are. Where most of what tools said lies
 	// in them, as in a session of few turns, their messages stay, and of their tools
 	// the last calls. Messages stay as far as there is room, see newestShare.
@@ -86,7 +85,7 @@ type bandPlan struct {
 type ToolPlan struct {
 	Removed   int `json:"removed"` // calls
 	Truncated int `json:"truncated"`
-	Kept      int `json:"kept"`     // calls in a range that a compaction pins down
+	Kept      int `json:"kept"`     // calls in a range that a compaction pins down, or with words of the user's
 	Thinking  int `json:"thinking"` // entries that lose thinking
 	Tokens    int `json:"tokens"`   // estimate of what goes
 }
@@ -401,7 +400,7 @@ func (o *Options) skip(e *transcript.Entry) Skip {
 		return skipCommand
 	case e.Has(transcript.APIError), e.Has(transcript.Synthetic):
 		return skipError
-	case e.Kind == transcript.User && o.NoUsers && (o.Long == 0 || message.Tokens(int(e.Text)) <= o.Long):
+	case e.Kind == transcript.User && o.NoUsers:
 		return skipUser
 	case message.Tokens(int(e.Text)) < o.MinTokens:
 		return skipShort
@@ -472,15 +471,15 @@ func (p *Plan) planCalls(pairs []transcript.Pair, turnOf []int32, edits map[int3
 			continue
 		}
 		switch {
+		case p.Session.Fixed(pair) && ranges[t].Band.Level != truncateTools || p.Options.NoUsers && p.Session.Spoken(pair):
+			p.Tools.Kept++
+			continue
 		case ranges[t].Band.Level == truncateTools:
 			p.truncated[pair.ID] = true
 			p.Tools.Truncated++
 			for _, i := range pair.Entries {
 				cut[i] = true
 			}
-		case p.Session.Fixed(pair):
-			p.Tools.Kept++
-			continue
 		default:
 			p.removed[pair.ID] = true
 			p.toolTurns[t] = true

@@ -27,20 +27,17 @@ func TestSkips(t *testing.T) {
 		o      Options
 		want   Skip
 	}{
-		"an answer":                       {agent, 0, 20, Options{MinTokens: 20}, ""},
-		"a shorter one":                   {agent, 0, 19, Options{MinTokens: 20}, skipShort},
-		"compressed before":               {agent, transcript.Marked, 99, Options{}, skipDone},
-		"written by the host":             {user, transcript.Meta, 99, Options{}, skipMeta},
-		"a summary":                       {user, transcript.Summary, 99, Options{}, skipSummary},
-		"a command":                       {user, transcript.Command, 99, Options{}, skipCommand},
-		"an error of the service":         {agent, transcript.APIError, 99, Options{}, skipError},
-		"made without a model":            {agent, transcript.Synthetic, 99, Options{}, skipError},
-		"a user's":                        {user, 0, 99, Options{}, ""},
-		"a user's, users off":             {user, 0, 99, Options{NoUsers: true}, skipUser},
-		"an answer, users off":            {agent, 0, 99, Options{NoUsers: true}, ""},
-		"a user's that is not long":       {user, 0, 1000, Options{NoUsers: true, Long: 1000}, skipUser},
-		"a user's that is long":           {user, 0, 1001, Options{NoUsers: true, Long: 1000}, ""},
-		"a long one that has been marked": {user, transcript.Marked, 1001, Options{NoUsers: true, Long: 1000}, skipDone},
+		"an answer":               {agent, 0, 20, Options{MinTokens: 20}, ""},
+		"a shorter one":           {agent, 0, 19, Options{MinTokens: 20}, skipShort},
+		"compressed before":       {agent, transcript.Marked, 99, Options{}, skipDone},
+		"written by the host":     {user, transcript.Meta, 99, Options{}, skipMeta},
+		"a summary":               {user, transcript.Summary, 99, Options{}, skipSummary},
+		"a command":               {user, transcript.Command, 99, Options{}, skipCommand},
+		"an error of the service": {agent, transcript.APIError, 99, Options{}, skipError},
+		"made without a model":    {agent, transcript.Synthetic, 99, Options{}, skipError},
+		"a user's":                {user, 0, 99, Options{}, ""},
+		"a user's, users off":     {user, 0, 99, Options{NoUsers: true}, skipUser},
+		"an answer, users off":    {agent, 0, 99, Options{NoUsers: true}, ""},
 	} {
 		if got := c.o.skip(&transcript.Entry{Kind: c.kind, Flags: c.flags, Text: 4 * c.tokens}); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -132,7 +129,7 @@ func TestRoomOfTheNewest(t *testing.T) {
 		s := ch.write(t)
 		s.Usage.Window = c.window
 		var got []int
-		for _, it := range presetPlan(t, s, "emergency").Items {
+		for _, it := range chosenPlan(t, s, Choice{Preset: "emergency", Users: "on"}, "users").Items {
 			got = append(got, int(it.Tokens))
 		}
 		if d := cmp.Diff(c.want, got); d != "" {
@@ -343,17 +340,17 @@ func TestPacket(t *testing.T) {
 	}
 }
 
-// TestOptionsOfPresets: a preset does not spare a user's message that is long, and only
-// the last one of them no call of the newest turns.
+// TestOptionsOfPresets: a preset spares what users said, and only the last one of them no
+// call of the newest turns.
 func TestOptionsOfPresets(t *testing.T) {
 	t.Parallel()
 	for _, name := range PresetNames() {
 		o, err := Choice{Users: "on", Preset: name}.Options(config.Defaults().Compress, func(string) bool { return false })
-		if err != nil || o.Long != longMessage || o.NoCalls != (name == "fresh") {
-			t.Errorf("%s: %v, long from %d on, no calls %v", name, err, o.Long, o.NoCalls)
+		if err != nil || !o.NoUsers || o.NoCalls != (name == "fresh") {
+			t.Errorf("%s: %v, no users %v, no calls %v", name, err, o.NoUsers, o.NoCalls)
 		}
 		o, err = Choice{Users: "off", Preset: name, Whole: true}.Options(config.Defaults().Compress, func(f string) bool { return f == "users" })
-		if err != nil || o.Long != 0 || !o.NoUsers || !o.Whole {
+		if err != nil || !o.NoUsers || !o.Whole {
 			t.Errorf("%s, users off: %v, %+v", name, err, o)
 		}
 	}

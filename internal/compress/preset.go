@@ -4,16 +4,12 @@ import "github.com/seed-6d03985f/overtone/internal/message"
 
 // Preset is a named choice of options. Tools and thinking come first: they are
 // four fifths of what can be saved on typical sessions, and the agent can look
-// them up again. What users said stays, unless it is long, and so do the newest turns.
+// them up again. What users said stays, and so do the newest turns.
 type Preset struct {
 	Name, Bands, Tools, Thinking string
 	Newest                       int
 	NoCalls                      bool
 }
-
-// longMessage is from how many tokens on a user's message is rather pasted than
-// written, so that presets do not spare it.
-const longMessage = 1000
 
 // defaultPreset is what is done when nothing is said.
 const defaultPreset = "routine"

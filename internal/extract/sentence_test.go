@@ -9,7 +9,9 @@ import (
 )
 
 // unitsOf takes a text for one paragraph.
-func unitsOf(text string) []Unit { return Units(text, []Block{{End: len(text)}}, func() bool { return true }) }
+func unitsOf(text string) []Unit {
+	return Units(text, []Block{{End: len(text)}}, func() bool { return true })
+}
 
 func unitTexts(text string) []string {
 	out := []string{}

@@ -134,6 +134,9 @@ func (r *record) measure() {
 			}
 		case ToolBegan:
 			r.tool += len(p.raw)
+			if host.Recorded(string(p.tool), nil).Kind == host.AskDeed {
+				r.flags |= Spoken
+			}
 			if !p.served {
 				r.flags |= ToolUse
 				r.tools = append(r.tools, toolRef{id: keyOf(p.id)})
@@ -141,6 +144,9 @@ func (r *record) measure() {
 		case ToolEnded:
 			r.tool += len(p.raw)
 			r.flags |= ToolResult
+			if p.failed && (r.words || saidNo(p.raw)) {
+				r.flags |= Spoken
+			}
 			r.tools = append(r.tools, toolRef{id: keyOf(p.id), result: true})
 		case thought:
 			r.think += len(p.raw)
@@ -150,6 +156,17 @@ func (r *record) measure() {
 		}
 	}
 	r.text += max(0, texts-1) // the texts are joined by newlines
+}
+
+// saidNo reports a refusal with words of the user's, as Claude Code, Copilot and opencode
+// write it.
+func saidNo(raw []byte) bool {
+	for _, mark := range [...]string{"the user said:", "tool call. User feedback: ", "with the following feedback: "} {
+		if bytes.Contains(raw[:min(len(raw), 600)], []byte(mark)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *record) hasUsage() bool { return len(r.usage) > 0 && r.usage[0] == '{' }

@@ -43,6 +43,12 @@ func (s *Session) Fixed(p Pair) bool {
 	return slices.ContainsFunc(p.Entries, func(i int32) bool { return s.Entries[i].Has(Named) })
 }
 
+// Spoken reports whether the pair holds words of the user's: his answer to what the tool
+// asked, or what he said while refusing it.
+func (s *Session) Spoken(p Pair) bool {
+	return slices.ContainsFunc(p.Entries, func(i int32) bool { return s.Entries[i].Has(Spoken) })
+}
+
 // CallIDOf is the id of the first call or result in an entry.
 func (s *Session) CallIDOf(i int) CallID {
 	if t := s.toolsOf(i); len(t) > 0 {

@@ -106,6 +106,7 @@ const (
 	Preserved                    // named by the last compaction as kept
 	Node                         // has a uuid: part of the tree
 	Named                        // some compaction names it as kept: it must not go
+	Spoken                       // holds what a tool asked the user, or his words with a refusal
 )
 
 // Entry is one JSON object of the file. It holds no text: Off and Len say
