@@ -135,7 +135,7 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 		if res.Hits == nil {
 			res.Hits = []recall.Hit{}
 		}
-		if err := a.PrintObject("query", q.Text, "total", res.Total, "fewer", res.Fewer, "hits", res.Hits); err != nil {
+		if err := a.PrintObject("query", q.Text, "total", res.Total, "fewer", res.Fewer, "instead", terminal.List(res.Instead), "hits", res.Hits); err != nil {
 			return err
 		}
 	}
@@ -149,17 +149,29 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 		}
 		return message.WithHint(none, message.HintRecallNone)
 	}
-	if a.JSON {
+	if a.JSON && !res.Unsaid {
 		return nil
+	}
+	for _, w := range res.Instead {
+		if w.Shown == "" {
+			a.Note(message.RecallWithout, w.Word)
+		} else {
+			a.Note(message.RecallInstead, w.Word, w.Shown)
+		}
 	}
 	if res.Fewer {
 		a.Note(message.RecallFewer)
 	}
 	for i := range res.Hits {
-		a.printHit(&res.Hits[i])
+		if !a.JSON {
+			a.printHit(&res.Hits[i])
+		}
 	}
-	if n := res.Total - len(res.Hits); n > 0 {
+	if n := res.Total - len(res.Hits); n > 0 && !a.JSON {
 		a.Note(message.RecallMore, n)
+	}
+	if res.Unsaid {
+		return message.Fail(message.RecallNone, message.Short(q.Text, 80))
 	}
 	return nil
 }

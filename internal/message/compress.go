@@ -205,6 +205,8 @@ var (
 	RecallBusy        = Text{ZH: "另一個程序正在更新索引，最新的內容可能不在結果中", EN: "another process is bringing the index up to date, the newest lines may be missing"}
 	HintRecallSession = Text{ZH: "這是一個 session；用 overtone recall --session %s 加上詞語在其中搜尋", EN: "that is a session; overtone recall --session %s WORDS searches it"}
 	HintRecallWords   = Text{ZH: "搜尋需要文字或數字：表情與標點不在索引中，單獨一個字母或數字也不在", EN: "a search needs words or numbers: emoji and punctuation are not indexed, nor is a single letter or digit"}
+	RecallInstead     = Text{ZH: "沒有 session 含有「%s」：以下是「%s」", EN: "no session has “%s”; showing “%s”"}
+	RecallWithout     = Text{ZH: "沒有 session 含有「%s」", EN: "no session has “%s”"}
 	RecallFewer       = Text{ZH: "沒有一則含有全部的詞：以下含有其中一些", EN: "nothing has all of these words: what follows has some of them"}
 	RecallMore        = Text{ZH: "另有 %d 筆；用 --limit 顯示更多", EN: "%d more; --limit shows them"}
 )

@@ -119,8 +119,18 @@ type Result struct {
 	Total int
 	// Fewer says that nothing has all words: these have some of them.
 	Fewer bool
+	// Instead are the words that nobody wrote; Unsaid says that all of them are such words.
+	Instead []Instead
+	Unsaid  bool
 	// Outdated is why the index could not be brought up to date, nil where it was.
 	Outdated error
+}
+
+// Instead is a word of a query that no session has, and what hits are shown for in its
+// place; "" for nothing.
+type Instead struct {
+	Word  string `json:"word"`
+	Shown string `json:"shown,omitempty"`
 }
 
 // ErrBusy means that another process is bringing the index up to date.

@@ -32,6 +32,27 @@ type asked struct {
 	optional bool
 	pair     bool // two characters of a run without spaces
 	part     bool // of a longer name
+	slip     bool // nobody wrote it, or anything that begins so
+}
+
+// instead tells of the words that nobody wrote what is shown for them, "" for nothing, and
+// whether all that was asked for are such words.
+func instead(words []asked) (list []Instead, all bool) {
+	all = true
+	for _, w := range words {
+		said := func(a alt) bool { return a.docs > 0 && (a.weight > oneEdit || a.with != "") } // perhaps joined, or apart
+		switch {
+		case w.slip && !slices.ContainsFunc(w.alts, said):
+			other := ""
+			if i := slices.IndexFunc(w.alts, func(a alt) bool { return a.docs > 0 && a.weight <= oneEdit }); i >= 0 {
+				other = w.alts[i].term
+			}
+			list = append(list, Instead{w.form, other})
+		case !w.optional:
+			all = false
+		}
+	}
+	return list, all && len(list) > 0
 }
 
 type alt struct {
@@ -231,6 +252,7 @@ func (w *asked) widen(segs []*segment) error {
 			return err
 		}
 	}
+	w.slip = len(weights) == 0 && !w.optional && !w.pair && !w.part && wordy(form)
 	limit := 2
 	if utf8.RuneCount(form) < 6 {
 		limit = 1
@@ -329,6 +351,7 @@ func (x *Index) ask(ctx context.Context, q Query) (Result, error) {
 			break
 		}
 	}
+	res.Instead, res.Unsaid = instead(words)
 	limit := cmp.Or(q.Limit, 20)
 	res.Total = len(found) + beyond
 	for i := range found[:min(len(found), max(limit, 0))] {

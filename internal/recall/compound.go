@@ -1,40 +1,11 @@
 package recall
 
-import (
-	"bytes"
-	_ "embed"
-	"strings"
-	"sync"
-)
-
-// Words of one meaning among people who write programs: who remembers one of a line may
-// have read another. A word that is typed outranks its kin. Only those stand here that
-// mean the same nearly always; kin of kin is none.
-//
-//go:embed kin.txt
-var kinLists string
-
-var kinOf = sync.OnceValue(func() map[string][]string {
-	of := map[string][]string{}
-	for line := range strings.Lines(kinLists) {
-		words := strings.Fields(line)
-		for i, w := range words {
-			key := string(term([]byte(w)))
-			for j, other := range words {
-				if i != j {
-					of[key] = append(of[key], string(term([]byte(other))))
-				}
-			}
-		}
-	}
-	return of
-})
+import "bytes"
 
 // Weights of what may be meant beside a word that was typed.
 const (
 	joined   = 0.8 // two words that stand as one
 	apart    = 0.7 // one word that stands as two
-	kin      = 0.5 // a word of the same meaning
 	leastCut = 3   // letters of a part
 )
 
@@ -50,9 +21,6 @@ func relate(words []asked) {
 		if i+1 < len(words) && single(&words[i+1]) {
 			both := alt{term: string(term([]byte(w.form + words[i+1].form))), weight: joined}
 			w.alts, words[i+1].alts = append(w.alts, both), append(words[i+1].alts, both)
-		}
-		for _, k := range kinOf()[w.alts[0].term] {
-			w.alts = append(w.alts, alt{term: k, weight: kin})
 		}
 	}
 }
