@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 
@@ -62,8 +63,18 @@ func (a *app) sessionDir(h *host.Host) string {
 func (a *app) store() *store.Home {
 	f := a.folders()
 	h := store.New(f.Root, f.Claude, a.Now)
-	h.OnWait(func(path string) { a.Note(message.WaitsForLock, f.Short(path)) })
+	h.OnWait(a.waits)
 	return h
+}
+
+// waits says for what, and for whom, a command waits. It is said at once, also where a
+// pager holds everything else back.
+func (a *app) waits(path string) {
+	who := message.WaitsForSomebody.In(a.Lang)
+	if holder := store.Holder(path); holder != "" {
+		who = message.WaitsForProcess.Format(a.Lang, holder)
+	}
+	fmt.Fprintln(a.Stderr, message.WaitsForLock.Format(a.Lang, a.folders().Short(path), who))
 }
 
 // hook is what a hook call sees of it.

@@ -60,7 +60,7 @@ func (a *app) index() (x *recall.Index, clear func()) {
 		faults = nil
 	}
 	return recall.Open(recall.Options{
-		Root: a.store().Root(), Dir: a.sessionDir, Original: originalIn(a.compressCache()), Progress: progress,
+		Root: a.store().Root(), Dir: a.sessionDir, Original: originalIn(a.compressCache()), Progress: progress, Waits: a.waits,
 		Clone: func(id string) (string, int64) { return clones[id].Source, clones[id].Size },
 		Fault: func(err error) { faults = append(faults, err) },
 	}), clear

@@ -28,7 +28,9 @@ var (
 	MissingArg         = Text{ZH: "缺少參數 %s", EN: "missing argument %s"}
 	ExtraArg           = Text{ZH: "多餘的參數 %q", EN: "unexpected argument %q"}
 	UnknownShell       = Text{ZH: "沒有 %s 的補全；可用：%s", EN: "no completion for %s; there are: %s"}
-	WaitsForLock       = Text{ZH: "正在等 %s：另一個程序鎖住了它（Ctrl-C 放棄；overtone doctor 會說明）", EN: "waiting for %s, which another process has locked (Ctrl-C gives up; overtone doctor tells more)"}
+	WaitsForLock       = Text{ZH: "正在等 %s：%s鎖住了它（Ctrl-C 放棄；overtone doctor 會說明）", EN: "waiting for %s, which %s has locked (Ctrl-C gives up; overtone doctor tells more)"}
+	WaitsForSomebody   = Text{ZH: "另一個程序", EN: "another process"}
+	WaitsForProcess    = Text{ZH: "程序 %s ", EN: "process %s"}
 	NotWritten         = Text{ZH: "輸出無法寫出：%v", EN: "write output: %v"}
 	ManySessions       = Text{ZH: "%q 符合 %d 個 session：%s", EN: "%q matches %d sessions: %s"}
 	ManySessionsMore   = Text{ZH: "%q 符合 %d 個 session：%s，以及另外 %d 個", EN: "%q matches %d sessions: %s and %d more"}

@@ -56,6 +56,9 @@ type Options struct {
 	Clone func(id string) (source string, size int64)
 	// Progress is told while session files are read; nil for nobody.
 	Progress Progress
+	// Waits is told, with the file, when another process that makes the index is waited
+	// for for more than a second; nil for nobody.
+	Waits func(path string)
 	// Fault is told of a mistake of ours by which a session, or a line of it, is left
 	// out; nil for nobody. It is called by one goroutine at a time.
 	Fault func(error)

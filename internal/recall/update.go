@@ -123,8 +123,9 @@ func (x *Index) lock(ctx context.Context, patience time.Duration) (release func(
 		return nil, err
 	}
 	const pause = 20 * time.Millisecond
+	path := filepath.Join(x.dir, lockFile)
 	for waited := time.Duration(0); ; waited += pause {
-		release, ok, err := store.TryLock(filepath.Join(x.dir, lockFile))
+		release, ok, err := store.TryLock(path)
 		if err != nil || ok {
 			return release, err
 		}
@@ -132,6 +133,9 @@ func (x *Index) lock(ctx context.Context, patience time.Duration) (release func(
 			if m, err := x.load(); err != nil || m.complete {
 				return nil, cmp.Or(err, ErrBusy)
 			}
+		}
+		if waited == time.Second && x.opts.Waits != nil {
+			x.opts.Waits(path)
 		}
 		select {
 		case <-ctx.Done():

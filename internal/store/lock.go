@@ -4,10 +4,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // lockTries bounds the race against clean-ups in lock. Each lost round takes a
@@ -26,8 +29,26 @@ var ErrBusy = errors.New("another process holds the lock of the session")
 func (h *Home) Limit(d time.Duration) { h.patience = &patience{left: d} }
 
 // OnWait has f called, with the file, when a lock without a limit is waited for for more
-// than a second: who waits should know for what.
+// than a second: who waits should know for what, and [Holder] for whom.
 func (h *Home) OnWait(f func(path string)) { h.waiting = f }
+
+// Holder is the process that has locked a file, with its number and the beginning of its
+// command line; "" where the system does not tell.
+func Holder(path string) string {
+	inode := ":" + inodeOf(path)
+	locks, _ := os.ReadFile("/proc/locks") // only Linux has it
+	for line := range strings.Lines(string(locks)) {
+		// 1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF; who waits has an arrow in front.
+		if f := strings.Fields(line); len(f) == 8 && f[1] == "FLOCK" && strings.HasSuffix(f[5], inode) {
+			args, err := os.ReadFile("/proc/" + f[4] + "/cmdline")
+			if err != nil {
+				return "" // it is gone, and has left the file to one that it started
+			}
+			return f[4] + " (" + strings.TrimSpace(message.Head(strings.ReplaceAll(string(args), "\x00", " "), 60)) + ")"
+		}
+	}
+	return ""
+}
 
 // patience is what is left of the time to wait for locks.
 type patience struct {

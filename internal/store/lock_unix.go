@@ -5,6 +5,7 @@ package store
 import (
 	"errors"
 	"os"
+	"strconv"
 	"syscall"
 )
 
@@ -23,6 +24,15 @@ func tryLock(f *os.File) (bool, error) {
 			return false, err
 		}
 	}
+}
+
+// inodeOf is the number by which the system knows a file.
+func inodeOf(path string) string {
+	var s syscall.Stat_t
+	if err := syscall.Stat(path, &s); err != nil {
+		return "?"
+	}
+	return strconv.FormatUint(uint64(s.Ino), 10)
 }
 
 // free gives the lock back and closes the file. Closing alone would do so only

@@ -21,3 +21,5 @@ func tryLock(f *os.File) (bool, error) {
 }
 
 func free(f *os.File) { f.Close() }
+
+func inodeOf(string) string { return "?" }

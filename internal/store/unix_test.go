@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -101,4 +102,24 @@ func TestLeaseOutlivesNoFork(t *testing.T) {
 		t.Fatalf("still taken: %v", err)
 	}
 	again()
+}
+
+// Who waits for a lock can be told who has it.
+func TestHolder(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lock")
+	release, ok, err := TryLock(path)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	want := fmt.Sprintf("%d (", os.Getpid())
+	if got := Holder(path); runtime.GOOS == "linux" && (!strings.HasPrefix(got, want) || !strings.Contains(got, "store.test")) {
+		t.Errorf("%q", got)
+	}
+	release()
+	for _, p := range []string{path, path + "x"} {
+		if got := Holder(p); got != "" {
+			t.Errorf("%q has locked %s, which is free", got, p)
+		}
+	}
 }

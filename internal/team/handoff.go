@@ -416,12 +416,11 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	if !ok {
 		return offerAgain(message.WithHint(message.Fail(message.TeamNotOffered, id), message.HintTeamNotOffered))
 	}
-	tmp, err := m.incoming()
+	tmp, err := newIncoming(folder(m.Home.Root()))
 	if err != nil {
 		return offerAgain(err)
 	}
-	defer os.Remove(tmp.Name())
-	defer tmp.Close()
+	defer tmp.remove()
 	var parcel session.Parcel
 	err = m.Hub.readObject(ctx, info, func(r io.Reader) error {
 		out.Manifest, parcel, err = readBundle(r, tmp)
@@ -453,7 +452,6 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	if err != nil {
 		return offerAgain(err)
 	}
-	defer os.Remove(placed)
 	// The one step that decides: from here on the session is ours, or this fails
 	// and nothing was changed. It is done to its end, whoever interrupts.
 	if err := ctx.Err(); err != nil {
@@ -525,14 +523,6 @@ func (m *Mover) takeBack(ctx context.Context, sess *store.Session, o PullOptions
 	out.Path, out.Folder, out.Resume = file.Path, here, host.Of(file.Host).Resume(sess.ID())
 	out.Manifest = Manifest{Session: sess.ID(), Host: file.Host, Machine: m.Set.Machine, Folder: out.Folder}
 	return out, nil
-}
-
-func (m *Mover) incoming() (*os.File, error) {
-	dir := folder(m.Home.Root())
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	return os.CreateTemp(dir, ".incoming-*")
 }
 
 // readBundle takes apart what [writeBundle] made; the session's file goes to w.
@@ -619,14 +609,15 @@ func (m *Mover) folder(man Manifest, o PullOptions) (string, error) {
 
 // place writes the session's file beside where it is to be, with the folder that
 // it goes on in.
-func (m *Mover) place(src *os.File, path, from, to string) (string, error) {
+func (m *Mover) place(src *incoming, path, from, to string) (string, error) {
 	if _, err := src.Seek(0, io.SeekStart); err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".overtone-moved-*.tmp")
+	store.SweepTemp(filepath.Dir(path), m.Now()) // what an earlier version left
+	tmp, err := src.beside(path)
 	if err != nil {
 		return "", err
 	}

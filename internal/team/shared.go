@@ -104,15 +104,11 @@ func (l Library) fetch(ctx context.Context, machine, id string, info objectInfo)
 			return path, nil
 		}
 	}
-	if err := os.MkdirAll(base, 0o700); err != nil {
-		return "", err
-	}
-	tmp, err := os.CreateTemp(base, ".incoming-*")
+	tmp, err := newIncoming(base)
 	if err != nil {
 		return "", err
 	}
-	defer os.Remove(tmp.Name())
-	defer tmp.Close()
+	defer tmp.remove()
 	var man Manifest
 	err = l.Hub.readObject(ctx, info, func(r io.Reader) error {
 		man, _, err = readBundle(r, tmp)
