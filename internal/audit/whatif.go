@@ -205,7 +205,7 @@ func (p *player) grows(by int64) {
 }
 
 // grow adds what the recorded context grew by. Where it shrank without a
-// compaction, so do the played ones, but not below it.
+// compaction, so do the played ones, but not below it, nor does it ever make one larger.
 func (p *player) grow(by, recorded int64) {
 	p.used = grown(p.used, by, recorded)
 	p.late.used = grown(p.late.used, by, recorded)
@@ -213,7 +213,7 @@ func (p *player) grow(by, recorded int64) {
 
 func grown(used, by, recorded int64) int64 {
 	if by < 0 {
-		return max(recorded, used+by)
+		return max(min(used, recorded), used+by)
 	}
 	return used + by
 }

@@ -79,6 +79,7 @@ func TestPlayDoesWhatCanBeDone(t *testing.T) {
 		"a full window in mid-turn":      {transcript.Codex, 100_000, []any{"prompt", 50, 91, 92}, []string{"91k struck"}},
 		"an emergency when it has ended": {transcript.Codex, 100_000, []any{"prompt", 50, 86, "over", "prompt", 88}, []string{"86k between"}},
 		"a commit, told at the end":      {transcript.Codex, 100_000, []any{"prompt", 50, "commit", 66, 67, "over", "prompt", 68}, []string{"67k at commit"}},
+		"the context shrinks a little":   {transcript.Codex, 100_000, []any{"prompt", 50, "commit", 67, "over", "prompt", 66, "commit", 67, "over", "prompt", 68}, []string{"67k at commit"}},
 		"the end of the thread":          {transcript.Codex, 100_000, []any{"prompt", 50, "commit", 67, "over"}, []string{"67k at commit, wasted"}},
 		"a turn that was broken off":     {transcript.Codex, 100_000, []any{"prompt", 50, "commit", 67, "prompt", 68}, nil},
 		"the ceiling at a prompt":        {transcript.Claude, 200_000, []any{"prompt", 50, 155, "over", "prompt", 156}, []string{"155k between"}},
