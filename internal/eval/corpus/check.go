@@ -96,7 +96,7 @@ func (t *trial) step(args ...string) (out []byte, code int) {
 }
 
 // mark is what every fault of ours begins with.
-var mark, _, _ = strings.Cut(message.Fault.In(message.EN), "%s")
+var mark, _, _ = strings.Cut(message.Fault.Format(message.EN, "\x00", ""), "\x00")
 
 // judge says what no command may do.
 func (t *trial) judge(what string, out, errs []byte, code int, asked bool) {
