@@ -22,7 +22,7 @@ type Story struct {
 	pieces         []piece
 	record         *handover.Record
 	summary        bool  // of a compaction stands in it
-	context        int64 // tokens of it, as its host counted them last, else an estimate
+	context        int64 // an estimate of its tokens, without the host's instructions and tools
 }
 
 // piece is a text of the user or the agent, or a tool that ran.
@@ -135,9 +135,7 @@ func Read(ctx context.Context, file transcript.File, end int64) (*Story, error) 
 func read(ctx context.Context, file transcript.File, end int64, index *transcript.Session, from int64) (*Story, error) {
 	s := &Story{ID: cmp.Or(file.ID, index.ID), Title: index.Title, CWD: index.CWD, record: handover.NewRecord(index.CWD)}
 	var live []int64
-	if s.context = recall.Estimate(index); index.HasUsage {
-		s.context = index.Usage.Tokens()
-	}
+	s.context = recall.Estimate(index)
 	for _, i := range index.Live() {
 		live = append(live, index.Entries[i].Off)
 	}

@@ -46,8 +46,8 @@ const (
 type Retold struct {
 	Talk
 	Messages int // of user and agent
-	// Before is the context of the session in tokens, as lists of sessions show it. After
-	// is an estimate of the talk, to which its host adds instructions and tools.
+	// Before and After are estimates of the conversation's tokens and of the talk's: to
+	// either a host adds its instructions and tools.
 	Before, After int
 	Redacted      map[string]int
 
@@ -74,6 +74,18 @@ func (s *Story) Tell(ctx context.Context, o Options) (*Retold, error) {
 	t.Note = s.note(all.String(), len(t.Redacted) > 0, o)
 	t.Before, t.After = int(s.context), compress.EstimateTokens(all.String()+t.Note)
 	return t, nil
+}
+
+// Ends are the first line of the talk and those of its last turn.
+func (t Talk) Ends() []Line {
+	last := len(t.Lines) - 1
+	for last > 0 && !t.Lines[last].User {
+		last--
+	}
+	if last <= 0 {
+		return t.Lines
+	}
+	return append(slices.Clone(t.Lines[:1]), t.Lines[last:]...)
 }
 
 // clean takes secrets out: the text goes to another vendor.

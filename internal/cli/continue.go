@@ -30,8 +30,8 @@ const continuePreset = "fresh"
 const beingWritten = time.Minute
 
 type continueFlags struct {
-	in          string
-	run, dryRun bool
+	in                 string
+	run, dryRun, print bool
 }
 
 func (a *app) continueCmd() *cobra.Command {
@@ -41,6 +41,8 @@ func (a *app) continueCmd() *cobra.Command {
 	cmd.Flags().StringVar(&f.in, "in", "", message.HelpContinueIn.Format(a.Lang, strings.Join(carry.Names(), ", ")))
 	cmd.Flags().BoolVar(&f.run, "run", false, message.HelpContinueRun.In(a.Lang))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.Lang))
+	cmd.Flags().BoolVar(&f.print, "print", false, message.HelpContinuePrint.In(a.Lang))
+	cmd.MarkFlagsMutuallyExclusive("print", "run")
 	complete(cmd, "in", carry.Names())
 	return cmd
 }
@@ -66,7 +68,8 @@ type continued struct {
 	Undo     string         `json:"undo,omitempty"`
 
 	cloned bool
-	calls  int  // of tools that a clone cuts short or leaves out
+	calls  int // of tools that a clone cuts short or leaves out
+	told   carry.Talk
 	asIs   bool // there is nothing to shorten
 }
 
@@ -112,7 +115,8 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 		doc.Gone = cwd
 	}
 	// A clone belongs to its source's folder: where that is gone no agent finds it.
-	doc.cloned = target.Name == file.Host && host.Of(file.Host).Texts.NoClone == (message.Text{}) && doc.Gone == ""
+	f.dryRun = f.dryRun || f.print
+	doc.cloned = !f.print && target.Name == file.Host && host.Of(file.Host).Texts.NoClone == (message.Text{}) && doc.Gone == ""
 	if doc.cloned {
 		err = a.cloneToContinue(ctx, f, file, end, &doc)
 	}
@@ -217,7 +221,7 @@ func (a *app) carryOver(ctx context.Context, f continueFlags, file transcript.Fi
 	if told.Messages == 0 {
 		return message.WithHint(message.Fail(message.ContinueEmpty, story.ID), message.HintEmpty)
 	}
-	doc.Source.ID = story.ID
+	doc.Source.ID, doc.told = story.ID, told.Talk
 	doc.Title, doc.CWD, doc.Messages, doc.Before, doc.After, doc.Redacted = told.Title, told.CWD, told.Messages, told.Before, told.After, told.Redacted
 	if f.dryRun {
 		return nil
@@ -227,8 +231,28 @@ func (a *app) carryOver(ctx context.Context, f continueFlags, file transcript.Fi
 	return missing(err, target)
 }
 
+// printTalk writes lines of a conversation, and its note, word for word.
+func (a *app) printTalk(lines []carry.Line, note string) {
+	for _, l := range lines {
+		who := message.ContinueAgent
+		if l.User {
+			who = message.ContinueUser
+		}
+		fmt.Fprintf(a.Stdout, "## %s\n\n%s\n\n", who.In(a.Lang), l.Text)
+	}
+	fmt.Fprintln(a.Stdout, note)
+}
+
 // continues tells what was made, or starts it.
 func (a *app) continues(f continueFlags, target carry.Target, doc *continued) error {
+	if f.print {
+		if a.JSON {
+			return message.Misuse{Err: message.Fail(message.ContinuePrintAlone)}
+		}
+		fmt.Fprintf(a.Stdout, "# %s\n\n", doc.Title)
+		a.printTalk(doc.told.Lines, doc.told.Note)
+		return nil
+	}
 	made := doc.ID != "" && doc.ID != doc.Source.ID
 	if doc.ID != "" {
 		doc.Resume = target.Resume(doc.ID)
@@ -263,6 +287,10 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 		a.Say(message.ContinueOpen, doc.Open, message.Thousands(doc.Left))
 	}
 	if doc.ID == "" {
+		if ends := doc.told.Ends(); len(ends) > 0 {
+			a.Say(message.ContinueEnds)
+			a.printTalk(ends, doc.told.Note)
+		}
 		a.Note(message.InitDry)
 		return nil
 	}

@@ -13,13 +13,18 @@ var (
 			"the texts of the conversation, the older ones shortened, a line for each tool, then how the work stands, the names that the texts do not state, and how to get the originals.\n" +
 			"The source is never changed. Secrets are redacted before a text goes to another vendor. A session that is being written to is continued up to its last whole turn. One whose folder is not there is no clone, but written anew, and goes on in the current folder.",
 	}
-	HelpContinueIn  = Text{ZH: "在這個 agent 接續：%s", EN: "go on in this agent: %s"}
-	HelpContinueRun = Text{ZH: "做好之後直接執行接續的指令", EN: "start the command that resumes it"}
+	HelpContinueIn     = Text{ZH: "在這個 agent 接續：%s", EN: "go on in this agent: %s"}
+	HelpContinuePrint  = Text{ZH: "把要交接的內容寫到標準輸出，供任何其他工具使用；不建立 session", EN: "write the conversation and its note to standard output, for any other tool; no session is made"}
+	ContinuePrintAlone = Text{ZH: "--print 不能與 --json 一起使用", EN: "--print does not go with --json"}
+	ContinueUser       = Text{ZH: "使用者", EN: "User"}
+	ContinueAgent      = Text{ZH: "agent", EN: "Agent"}
+	ContinueEnds       = Text{ZH: "開頭、最後一輪，以及給 model 的附註，一字不改：\n", EN: "the beginning, the last turn and the note for the model, word for word:\n"}
+	HelpContinueRun    = Text{ZH: "做好之後直接執行接續的指令", EN: "start the command that resumes it"}
 
 	ContinueTitle    = Text{ZH: "%s（接自 %s）", EN: "%s (from %s)"}
 	ContinueFromTo   = Text{ZH: "%s %s → %s", EN: "%s %s → %s"}
 	ContinueShort    = Text{ZH: "縮短：訊息 %s、工具呼叫 %s；context 約 %s → %s tokens%s", EN: "shortened: messages %s, tool calls %s; context about %s → %s tokens%s"}
-	ContinueSize     = Text{ZH: "訊息 %s；context 約 %s → %s tokens%s，另加 %s 自己的指示與工具", EN: "messages: %s; context about %s → %s tokens%s, and %s's own instructions and tools"}
+	ContinueSize     = Text{ZH: "訊息 %s；對話約 %s → %s tokens%s，另加 %s 自己的指示與工具", EN: "messages: %s; conversation about %s → %s tokens%s, and %s's own instructions and tools"}
 	ContinueRedacted = Text{ZH: "已遮蔽，不送往 %s：%s", EN: "redacted, as it goes to %s: %s"}
 	ContinueOpen     = Text{ZH: "這個 session 正在寫入：只接到最後完整的一輪，不含進行中的 “%s”（訊息 %s）", EN: "the session is being written to: continued up to its last whole turn, without the one under way, “%s” (messages: %s)"}
 	ContinueGone     = Text{ZH: "session 的資料夾 %s 不存在；改在 %s 接續", EN: "the session's folder %s is not there; it goes on in %s"}
