@@ -271,6 +271,7 @@ var secretGroups = []group{
 		"ASANA_PAT=‹1/%d16:%h32›",
 		"AUTH0_CLIENT_SECRET=‹%s64›",
 		"OKTA_API_TOKEN=‹00%s40›",
+		"Authorization: SSWS ‹00%s40›", "curl -H 'Authorization: SSWS ‹00%s40›' https://example.okta.com/api/v1/users",
 		"CLERK_SECRET_KEY=‹sk_test_%a40›",
 		"TWITTER_BEARER_TOKEN=‹AAAAAAAAAAAAAAAAAAAAA%a24%3D%a50›",
 		"consumer_secret = '‹%a50›'\naccess_token_secret = '‹%a45›'",

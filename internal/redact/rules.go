@@ -99,6 +99,7 @@ var prefixed = [...]rule{
 	{"jwt", "ZXlK", base64 | equal, 60, 0, strict},
 	{"jwt", "eyJ", urlSafe | dot | equal, 30, 0, jwt},
 	{"bearer-token", "Bearer |bearer ", token68, 16, 0, random | keep},
+	{"okta-token", "SSWS |ssws ", urlSafe, 30, 60, random | keep},
 	{"basic-auth", "Basic |basic ", base64 | equal, 8, 0, basic | keep},
 
 	// The others share a row where their tokens have one form. Repositories and
