@@ -12,6 +12,6 @@ import (
 func main() {
 	dir, _ := os.Getwd()
 	os.Exit(hook.Program(os.Args[1:], hook.Env{
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Dir: dir, Now: time.Now,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Dir: dir, Now: time.Now, Awake: hook.Awake,
 	}))
 }

@@ -81,7 +81,7 @@ func (a *app) waits(path string) {
 func (a *app) hook() hook.Env {
 	return hook.Env{
 		Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr,
-		Getenv: a.Getenv, Dir: a.Dir, Now: a.Now, Version: terminal.Version,
+		Getenv: a.Getenv, Dir: a.Dir, Now: a.Now, Awake: hook.Awake, Version: terminal.Version,
 	}
 }
 

@@ -200,8 +200,36 @@ func (c *call) print(r host.Reply) bool {
 func (c *call) update(f func(tx *session.Tx) error) error {
 	deepen(false)
 	o := session.Options{Rules: c.rules, Lang: c.lang, Now: c.now, Project: c.projectRoot(), Warn: func(err error) { c.complain(c.event, err) }}
-	err := session.Update(c.sess, o, f)
+	err := session.Update(c.sess, o, func(tx *session.Tx) error {
+		if err := c.discountSleep(tx); err != nil {
+			return err
+		}
+		return f(tx)
+	})
 	c.busy = c.busy || errors.Is(err, store.ErrBusy)
+	return err
+}
+
+// discountSleep takes the time out of what barriers have waited in which the machine
+// slept, or by which its clock was set.
+func (c *call) discountSleep(tx *session.Tx) error {
+	if c.env.Awake == nil || !tx.Active() {
+		return nil
+	}
+	awake := c.env.Awake()
+	if awake <= 0 {
+		return nil
+	}
+	ahead, known := c.now.Add(-awake).UnixMilli(), tx.Memory.Ahead
+	slept := time.Duration(ahead-known) * time.Millisecond
+	if known != 0 && slept.Abs() < time.Minute {
+		return nil
+	}
+	tx.Memory.Ahead = ahead
+	if known == 0 || tx.Workflow.Barriers.Len() == 0 {
+		return nil
+	}
+	_, err := tx.Apply(workflow.Slept{By: slept, At: c.now})
 	return err
 }
 

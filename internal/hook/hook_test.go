@@ -27,6 +27,7 @@ type place struct {
 	now   time.Time
 	hosts []*host.Host
 	env   map[string]string
+	awake func() time.Duration
 }
 
 func newPlace(t *testing.T) *place {
@@ -74,7 +75,7 @@ func (p *place) raw(event, name, stdin string) (stdout, stderr string) {
 	maps.Copy(env, p.env)
 	code := Main(args, Env{
 		Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Dir: filepath.Join(p.dir, "project"),
-		Getenv: func(key string) string { return env[key] }, Now: func() time.Time { return p.now }, Version: "test", Hosts: p.hosts,
+		Getenv: func(key string) string { return env[key] }, Now: func() time.Time { return p.now }, Version: "test", Hosts: p.hosts, Awake: p.awake,
 	})
 	if code != 0 {
 		p.t.Errorf("hook %s exits with %d", event, code)

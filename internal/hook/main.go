@@ -34,6 +34,7 @@ type Env struct {
 	Getenv         func(string) string
 	Dir            string
 	Now            func() time.Time
+	Awake          func() time.Duration // [Awake]; nil and 0 stand for a machine that never sleeps
 	Version        string
 	// Hosts are those that may call; nil stands for all that are known.
 	Hosts []*host.Host

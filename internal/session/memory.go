@@ -44,6 +44,9 @@ type Memory struct {
 	Loop  Loop  `json:"loop,omitzero"`
 	// Hinted: the user was told how to ask for a workflow.
 	Hinted bool `json:"hinted,omitempty"`
+	// Ahead is what lies between the clock and the time that the machine was awake, in
+	// milliseconds: it grows while the machine sleeps.
+	Ahead int64 `json:"ahead,omitempty"`
 	// Threads is what tells whose a compaction is, and whether the gate may refuse.
 	Threads Threads `json:"threads,omitzero"`
 	// Thread is the conversation, as hooks and watchers have seen it.

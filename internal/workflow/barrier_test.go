@@ -214,3 +214,35 @@ func TestBarrierFile(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 }
+
+// A machine that sleeps for a day forces no stage to its end: what barriers have waited is
+// the time that it was awake. Nothing begins in the future.
+func TestSleepIsNoWaiting(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 18, 9, 0, 0, 0, time.UTC)
+	state := func() *State {
+		s := &State{Active: true}
+		s.DAG.Set("REVIEW", node{Barrier: &barrierRef{Group: "q", Siblings: []string{"REVIEW", "TEST"}}})
+		s.DAG.Set("TEST", node{Barrier: &barrierRef{Group: "q", Siblings: []string{"REVIEW", "TEST"}}})
+		for _, k := range []string{"REVIEW", "TEST"} {
+			s.Stages.Set(k, StageState{Status: Active, StartedAt: Stamp(began)})
+		}
+		s.Barriers.Set("q", NewGroup([]string{"REVIEW", "TEST"}, "", began.UnixMilli()))
+		return s
+	}
+	r := Rules{BarrierTimeout: 5 * time.Minute}
+	day := began.Add(24*time.Hour + time.Minute)
+	if _, out := r.Apply(state(), Tick{At: day}); len(out.Missing) != 2 {
+		t.Fatalf("a day of waiting: %+v", out)
+	}
+	for by, since := range map[time.Duration]time.Duration{24 * time.Hour: time.Minute, 48 * time.Hour: 0} {
+		next, _ := r.Apply(state(), Slept{By: by, At: day})
+		g, _ := next.Barriers.Get("q")
+		if got := day.Sub(time.UnixMilli(g.StartTime)); got != since || next.stage("TEST").StartedAt != Stamp(day.Add(-since)) {
+			t.Errorf("slept %v: waited %v, began %s", by, got, next.stage("TEST").StartedAt)
+		}
+		if _, out := r.Apply(next, Tick{At: day}); len(out.Missing) != 0 {
+			t.Errorf("slept %v: %+v", by, out)
+		}
+	}
+}

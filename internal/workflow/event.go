@@ -69,6 +69,12 @@ type Tick struct {
 	Running []string
 }
 
+// Slept says that the clock has gone on by so much while no time has passed.
+type Slept struct {
+	By time.Duration
+	At time.Time
+}
+
 // Cancel stops the run.
 type Cancel struct{ Reason string }
 

@@ -178,6 +178,22 @@ func (ev Tick) apply(t *transition) {
 	}
 }
 
+// apply moves the beginning of what is under way, never past the present.
+func (ev Slept) apply(t *transition) {
+	later := func(ms int64) int64 { return min(ms+ev.By.Milliseconds(), ev.At.UnixMilli()) }
+	for name, g := range t.s.Barriers.clone().All() {
+		if g.StartTime > 0 && !g.Resolved {
+			g.StartTime = later(g.StartTime)
+			t.s.Barriers.Set(name, g)
+		}
+		for _, k := range g.Siblings {
+			if at, err := time.Parse(time.RFC3339, t.s.stage(k).StartedAt); err == nil && !g.Resolved {
+				t.update(k, func(st *StageState) { st.StartedAt = Stamp(time.UnixMilli(later(at.UnixMilli()))) })
+			}
+		}
+	}
+}
+
 // barrierMax is how long a barrier waits for an agent that is known to be at work.
 const barrierMax = time.Hour
 
