@@ -43,7 +43,7 @@ func (b *bucket) add(session string, t Tokens, p *host.Price) {
 
 func (b *bucket) done() Bucket {
 	b.Sessions = len(b.sessions)
-	b.priced()
+	b.priced(b.Sessions)
 	return b.Bucket
 }
 
@@ -139,7 +139,7 @@ func analyse(list []traced, o Options) *Report {
 	r.Days = withEmpty(a.days.list(func(x, y Bucket) int { return strings.Compare(x.Name, y.Name) }))
 	for i := range r.Sessions {
 		s := &r.Sessions[i]
-		a.projects.at(s.Project).sessions[s.ID] = true
+		a.total.sessions[s.ID], a.projects.at(s.Project).sessions[s.ID] = true, true
 		if len(s.Models) == 0 {
 			a.models.at(unknownModel).sessions[s.ID] = true
 		}
@@ -249,7 +249,7 @@ func (a *analysis) requests(t *traced, s *Session) {
 		a.projects.at(s.Project).add(s.ID, r.tokens, p)
 		a.models.at(cmp.Or(model, unknownModel)).add(s.ID, r.tokens, p)
 	}
-	s.priced()
+	s.priced(1)
 }
 
 // maxDays bounds the days that are listed although nothing happened: a clock that was

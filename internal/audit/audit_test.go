@@ -467,6 +467,27 @@ func flip(b []byte) []byte {
 	return b
 }
 
+// What a session used that recorded no request is not known, and not nothing.
+func TestUnrecordedIsUnknown(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	write(t, root, ".copilot/session-state/5555-s/events.jsonl", []byte(`{"type":"session.start","data":{"sessionId":"5555-s","copilotVersion":"1.0.40","context":{"cwd":"/work/lexer"}},"timestamp":"2026-03-01T09:00:00.000Z"}
+{"type":"user.message","data":{"content":"Please write a lexer."},"timestamp":"2026-03-01T09:00:01.000Z"}
+{"type":"assistant.message","data":{"content":"Done.","toolRequests":[]},"timestamp":"2026-03-01T09:00:03.000Z"}
+`))
+	dir := func(h *host.Host) string {
+		return h.Dir(func(_, usual string) string { return filepath.Join(root, usual) })
+	}
+	r := run(t, options(t, dir, ""))
+	if len(r.Sessions) != 1 || r.Sessions[0].USD != nil || r.Totals.USD != nil || len(r.Projects) != 1 || r.Projects[0].USD != nil {
+		t.Errorf("%+v", r.Totals.Bucket)
+	}
+	empty := run(t, options(t, func(*host.Host) string { return filepath.Join(root, "none") }, ""))
+	if empty.Totals.USD == nil || *empty.Totals.USD != 0 {
+		t.Errorf("nothing costs nothing: %+v", empty.Totals.Bucket)
+	}
+}
+
 // Copilot CLI's sessions: what sub-agents used counts, what they did is no boundary.
 func TestCopilotIsAudited(t *testing.T) {
 	t.Parallel()
@@ -479,7 +500,7 @@ func TestCopilotIsAudited(t *testing.T) {
 {"type":"assistant.message","agentId":"a1","data":{"content":"","toolRequests":[{"toolCallId":"t2","name":"bash","arguments":{"command":"git commit -am theirs"}}]},"timestamp":"2026-03-01T09:00:05.000Z"}
 {"type":"session.usage_record","agentId":"a1","data":{"usage":{"model":"claude-sonnet-4-5","inputTokens":77,"outputTokens":1,"maxPromptTokens":128000}},"timestamp":"2026-03-01T09:00:06.000Z"}
 {"type":"session.compaction_complete","data":{"success":false},"timestamp":"2026-03-01T09:00:07.000Z"}
-{"type":"session.compaction_complete","data":{"success":true,"preCompactionTokens":9010,"trigger":"manual","summaryContent":"The lexer is committed."},"timestamp":"2026-03-01T09:00:08.000Z"}
+{"type":"session.compaction_complete","data":{"success":true,"preCompactionTokens":9010,"trigger":"manual","summaryContent":"The lexer is committed.","compactionTokensUsed":{"model":"claude-sonnet-4-5","inputTokens":9100,"outputTokens":40,"cacheReadTokens":9000}},"timestamp":"2026-03-01T09:00:08.000Z"}
 {"type":"session.usage_record","data":{"usage":{"model":"claude-sonnet-4-5","inputTokens":3000,"outputTokens":5,"maxPromptTokens":128000}},"timestamp":"2026-03-01T09:00:09.000Z"}
 `))
 	dir := func(h *host.Host) string {
@@ -495,9 +516,9 @@ func TestCopilotIsAudited(t *testing.T) {
 	equal(t, "project", s.Project, "/work/lexer")
 	equal(t, "title", s.Title, "Please write a lexer.")
 	equal(t, "turns", s.Turns, 1)
-	equal(t, "requests", s.Requests, 3)
-	equal(t, "input", s.Tokens.Input, int64(1000+77+3000))
-	equal(t, "read from the cache", s.Tokens.CacheRead, int64(8000))
+	equal(t, "requests, with that of the compaction", s.Requests, 4)
+	equal(t, "input", s.Tokens.Input, int64(1000+77+100+3000))
+	equal(t, "read from the cache", s.Tokens.CacheRead, int64(8000+9000))
 	equal(t, "window", s.Window, int64(128_000))
 	equal(t, "boundaries", s.Boundaries, map[string]int{"commit": 1})
 	equal(t, "compactions", len(s.Compactions), 1)

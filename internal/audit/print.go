@@ -58,8 +58,12 @@ func (p printer) print() {
 	for _, line := range p.shortLines(p.Lang) {
 		p.Prose(p.Stdout, line)
 	}
+	tokens := p.Format(message.AuditTokensOf, message.Rounded(t.Tokens.total()), message.Rounded(t.Tokens.Input), message.Rounded(t.Tokens.Output), message.Rounded(t.Tokens.CacheWrite), message.Rounded(t.Tokens.CacheRead))
+	if t.unrecorded() {
+		tokens = p.In(message.AuditUnknown)
+	}
 	p.Pairs(p.Stdout, [][]string{
-		{p.In(message.AuditTokens), p.Format(message.AuditTokensOf, message.Rounded(t.Tokens.total()), message.Rounded(t.Tokens.Input), message.Rounded(t.Tokens.Output), message.Rounded(t.Tokens.CacheWrite), message.Rounded(t.Tokens.CacheRead))},
+		{p.In(message.AuditTokens), tokens},
 		{p.In(message.AuditCost), p.cost()},
 	})
 	p.compactions()
@@ -360,9 +364,15 @@ func (p printer) buckets(title, name message.Text, list []Bucket, most int, newe
 			rows = append(rows, append([]string{p.Format(message.AuditEmptyDays, len(r))}, make([]string, len(rows[0])-1)...))
 			continue
 		}
+		count := func(n int64) string {
+			if b.unrecorded() {
+				return p.In(message.AuditUnknown)
+			}
+			return message.Rounded(n)
+		}
 		rows = append(rows, []string{
-			p.name(b), message.Thousands(b.Sessions), message.Thousands(b.Requests), message.Rounded(b.Tokens.Input), message.Rounded(b.Tokens.Output),
-			message.Rounded(b.Tokens.CacheWrite), message.Rounded(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), p.dollars(b.Spent),
+			p.name(b), message.Thousands(b.Sessions), message.Thousands(b.Requests), count(b.Tokens.Input), count(b.Tokens.Output),
+			count(b.Tokens.CacheWrite), count(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), p.dollars(b.Spent),
 		})
 	}
 	p.Heading(title)

@@ -112,9 +112,9 @@ func (s *Spent) grow(by int64, t Tokens, p *host.Price) {
 	*s.USD += usd(p, t) - usd(p, before)
 }
 
-// priced: nothing costs nothing.
-func (s *Spent) priced() {
-	if s.USD == nil && s.Unpriced == 0 {
+// priced: nothing costs nothing. What sessions used that recorded no request nobody knows.
+func (s *Spent) priced(sessions int) {
+	if s.USD == nil && s.Unpriced == 0 && (s.Requests > 0 || sessions == 0) {
 		s.USD = new(float64)
 	}
 }
@@ -126,6 +126,9 @@ type Bucket struct {
 	Compactions int    `json:"compactions"`
 	Spent
 }
+
+// unrecorded says that there are sessions, and that none tells what it used.
+func (b *Bucket) unrecorded() bool { return b.Sessions > 0 && b.Requests == 0 }
 
 // Totals add up the sessions.
 type Totals struct {
