@@ -76,6 +76,9 @@ func report(list, cuts []*compaction) string {
 	b.WriteString("### Cut where nothing was compacted\n\nNo summary, the hand-over alone.\n\n| project | cuts | needed | stated |\n|---|---|---|---|\n")
 	for _, p := range append(projects(cuts), "") {
 		in := slices.Concat(of(cuts, "claude", p), of(cuts, "codex", p))
+		if len(in) == 0 {
+			continue
+		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %.3f |\n", named(p), len(in), wanted(in, nil), share(in, nil, ours))
 	}
 	return b.String() + "\n"
