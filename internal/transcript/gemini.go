@@ -36,7 +36,7 @@ func ReadGemini(path string) (GeminiFile, error) {
 		return GeminiFile{}, err
 	}
 	r := geminiReader{at: map[string]int{}}
-	for line := range bytes.Lines(bytes.TrimPrefix(data, bom)) {
+	for line := range bytes.Lines(data) {
 		if gjson.ValidBytes(line) {
 			r.line(gjson.ParseBytes(line))
 		}
@@ -59,6 +59,7 @@ func GeminiLines(path string) ([]byte, error) {
 	if n, err := f.ReadAt(data, 0); err != nil && n < len(data) {
 		return nil, err
 	}
+	data = bytes.TrimPrefix(data, bom)
 	if !strings.HasSuffix(path, geminiWhole) {
 		return data, nil
 	}

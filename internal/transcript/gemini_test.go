@@ -116,13 +116,17 @@ func TestGeminiReadsTheEnd(t *testing.T) {
 
 func TestGeminiWithAByteOrderMark(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "session-1.jsonl")
-	if err := os.WriteFile(path, []byte("\ufeff"+strings.Join(geminiLines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	g, err := ReadGemini(path)
-	about, failed := GeminiAbout(path)
-	if err != nil || failed != nil || g.Session != "s1" || len(g.Messages) == 0 || about.Session != "s1" {
-		t.Errorf("session %q with %d messages, about %q: %v, %v", g.Session, len(g.Messages), about.Session, err, failed)
+	for name, text := range map[string]string{
+		"session-1.jsonl": strings.Join(geminiLines, "\n"),
+		"session-1.json":  "{\n  \"sessionId\": \"s1\",\n  \"messages\": [{\"id\": \"m1\", \"type\": \"user\", \"content\": \"go\"}]\n}",
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte("\ufeff"+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		about, _ := GeminiAbout(path)
+		if g, err := ReadGemini(path); err != nil || g.Session != "s1" || len(g.Messages) == 0 || about.Session != "s1" {
+			t.Errorf("%s: session %q with %d messages: %v", name, g.Session, len(g.Messages), err)
+		}
 	}
 }

@@ -234,7 +234,7 @@ func (t *trial) sums(what string, out []byte) {
 		Totals struct {
 			spent
 			Automatic, Manual, MidWork, AtBoundary int
-			WhatIf                                 map[string]int64
+			WhatIf                                 map[string]any
 			Lost                                   struct{ FilesReadAgain, CommandsRunAgain, Compactions int }
 		}
 		Days, Projects, Models []spent
@@ -246,7 +246,7 @@ func (t *trial) sums(what string, out []byte) {
 				At      []string
 				Loss    *struct{ FilesReadAgain, CommandsRunAgain, Compactions int }
 			}
-			WhatIf map[string]int64
+			WhatIf map[string]any
 		}
 	}
 	if len(out) == 0 {
@@ -277,14 +277,20 @@ func (t *trial) sums(what string, out []byte) {
 	equal("days", days)
 	equal("projects", projects)
 	equal("models", models)
-	whatIf := map[string]int64{}
+	whatIf, want := map[string]float64{}, map[string]float64{}
+	numbers := func(to map[string]float64, from map[string]any) {
+		for k, v := range from {
+			if n, ok := v.(float64); ok {
+				to[k] += n
+			}
+		}
+	}
+	numbers(want, all.WhatIf)
 	var auto, manual, mid, at, lost int
 	for _, s := range doc.Sessions {
 		s.spent.Sessions, s.spent.Compactions = 1, len(s.Compactions)
 		sessions.add(s.spent)
-		for k, n := range s.WhatIf {
-			whatIf[k] += n
-		}
+		numbers(whatIf, s.WhatIf)
 		for _, c := range s.Compactions {
 			count := func(n *int, yes bool) {
 				if yes {
@@ -304,8 +310,8 @@ func (t *trial) sums(what string, out []byte) {
 	if got, want := [5]int{auto, manual, mid, at, lost}, [5]int{all.Automatic, all.Manual, all.MidWork, all.AtBoundary, all.Lost.Compactions}; got != want {
 		t.fault("%s: %s: compactions add up to %v (auto, manual, mid-work, at a boundary, judged), the total is %v", t.name, what, got, want)
 	}
-	if len(doc.Sessions) > 0 && !maps.Equal(whatIf, all.WhatIf) {
-		t.fault("%s: %s: what-if adds up to %v, the total is %v", t.name, what, whatIf, all.WhatIf)
+	if len(doc.Sessions) > 0 && !maps.Equal(whatIf, want) {
+		t.fault("%s: %s: what-if adds up to %v, the total is %v", t.name, what, whatIf, want)
 	}
 }
 

@@ -32,11 +32,11 @@ import (
 )
 
 type options struct {
-	sample      bool
-	seed        uint64
-	cuts, parts int
-	only        string
-	program     string
+	sample             bool
+	seed               uint64
+	cuts, parts, tries int
+	only               string
+	program            string
 }
 
 func main() {
@@ -45,9 +45,13 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "of the accidents")
 	flag.IntVar(&o.cuts, "cuts", 12, "into how many pieces a session is cut")
 	flag.IntVar(&o.parts, "size", 100_000, "the size of the part of a session that accidents happen to")
+	flag.IntVar(&o.tries, "tries", 0, "how many accidents happen to each session, chosen by the seed; 0 for all")
 	flag.StringVar(&o.only, "only", "", "only sessions whose name contains this")
 	flag.StringVar(&o.program, "program", filepath.Join("bin", "overtone"), "the program of the steps that are processes of their own")
 	flag.Parse()
+	if o.sample {
+		o.tries = tried
+	}
 	var err error
 	if o.program, err = filepath.Abs(o.program); err == nil {
 		err = run(o)
@@ -75,9 +79,9 @@ func run(o options) error {
 		rnd := rand.New(rand.NewPCG(o.seed, hashName(s.name)))
 		base := part(s.data, o.parts, rnd)
 		small := mutations(base, o.cuts, rnd)
-		if o.sample { // a few of each session, other ones of each
+		if o.tries > 0 {
 			rnd.Shuffle(len(small), func(i, j int) { small[i], small[j] = small[j], small[i] })
-			small = small[:min(tried, len(small))]
+			small = small[:min(o.tries, len(small))]
 		}
 		defer r.progress(len(list))
 		for _, m := range small {
@@ -146,9 +150,6 @@ func sessions(o options) (list []session, told string, err error) {
 			if s.data, s.id, err = rows(data); err != nil {
 				return fmt.Errorf("read %s: %w", path, err)
 			}
-		}
-		if s.host == host.Gemini && geminiEnding(s.data) == ".json" {
-			return nil // not read yet
 		}
 		list = append(list, s)
 		return nil
