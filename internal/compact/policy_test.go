@@ -344,7 +344,7 @@ func Test004_MalformedFrontMatterKeepsTheDefaults(t *testing.T) {
 		}
 	}
 	d := config.Defaults().Compact
-	if tr := d.Trigger; tr.EarlyPercentRemainingLT != 65 || tr.ReadyPercentRemainingLT != 50 || tr.AsapPercentRemainingLT != 40 || tr.EmergencyPercentRemainingLT != 15 ||
+	if tr := d.Trigger; tr.EarlyPercentRemainingLT != 50 || tr.ReadyPercentRemainingLT != 35 || tr.AsapPercentRemainingLT != 30 || tr.EmergencyPercentRemainingLT != 15 ||
 		counting(tr) != setOf(Commit, PRCheckpoint, PlanCheckpoint, AgentDone, StageComplete, TurnEnd) {
 		t.Errorf("defaults %+v", d)
 	}

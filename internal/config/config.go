@@ -198,7 +198,7 @@ func Defaults() Config {
 			Announce:              true,
 			PacketAuthor:          "watcher",
 			Trigger: Trigger{
-				EarlyPercentRemainingLT: 65, ReadyPercentRemainingLT: 50, AsapPercentRemainingLT: 40, EmergencyPercentRemainingLT: 15,
+				EarlyPercentRemainingLT: 50, ReadyPercentRemainingLT: 35, AsapPercentRemainingLT: 30, EmergencyPercentRemainingLT: 15,
 				AutoRequiresAnyBoundary: []string{"commit", "pr_checkpoint", "plan_checkpoint", "agent_done", "stage_complete", "turn_end"},
 			},
 			Packet:  Packet{MaxTailChars: 1200, Expiry: 24 * time.Hour},

@@ -107,9 +107,9 @@ func TestLoadAutoCompact(t *testing.T) {
 		problem    string
 	}{
 		{
-			name: "good file", file: "---\ntrigger:\n  ready_percent_remaining_lt: 50.5\nmarkers:\n  agent_done: [ship it]\n---\n\nWrite *it*.\n",
+			name: "good file", file: "---\ntrigger:\n  ready_percent_remaining_lt: 45.5\nmarkers:\n  agent_done: [ship it]\n---\n\nWrite *it*.\n",
 			want: with(func(a *config.Compact) {
-				a.Trigger.ReadyPercentRemainingLT = 50.5
+				a.Trigger.ReadyPercentRemainingLT = 45.5
 				a.Markers.AgentDone = []string{"ship it"}
 				a.Prompt = "\nWrite *it*.\n"
 			}),
@@ -188,13 +188,13 @@ func TestOverridesKeyByKey(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	got, problems := LoadAutoCompact(save(t, "---\ntrigger:\n  emergency_percent_remaining_lt: 20\n  asap_percent_remaining_lt: 40\n---\n"), c.Compact)
+	got, problems := LoadAutoCompact(save(t, "---\ntrigger:\n  emergency_percent_remaining_lt: 20\n  asap_percent_remaining_lt: 32\n---\n"), c.Compact)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	want := builtin()
 	want.PacketAuthor, want.Packet.Expiry = "agent", time.Hour
-	want.Trigger.EmergencyPercentRemainingLT, want.Trigger.AsapPercentRemainingLT = 5, 40
+	want.Trigger.EmergencyPercentRemainingLT, want.Trigger.AsapPercentRemainingLT = 5, 32
 	want.Trigger.AutoRequiresAnyBoundary = []string{}
 	want.Markers.TopicShift = []string{"anyway"}
 	want.Set = c.Compact.Set
@@ -210,11 +210,11 @@ func TestTiersOutOfOrder(t *testing.T) {
 	const order = "; the order is early ≥ ready ≥ asap ≥ emergency"
 	path := save(t, "---\ntrigger:\n  asap_percent_remaining_lt: 10\n---\n")
 	for _, row := range []struct{ prompt, settings, want string }{
-		{"", "early_percent_remaining_lt: 10", "compact.trigger.early_percent_remaining_lt: 10 is below ready_percent_remaining_lt (50), so that the tier early is never reached" + order},
-		{"", "emergency_percent_remaining_lt: 80", "compact.trigger.asap_percent_remaining_lt: 40 is below emergency_percent_remaining_lt (80), so that the tier asap is never reached" + order},
-		{"", "ready_percent_remaining_lt: 65", ""},
+		{"", "early_percent_remaining_lt: 10", "compact.trigger.early_percent_remaining_lt: 10 is below ready_percent_remaining_lt (35), so that the tier early is never reached" + order},
+		{"", "emergency_percent_remaining_lt: 80", "compact.trigger.asap_percent_remaining_lt: 30 is below emergency_percent_remaining_lt (80), so that the tier asap is never reached" + order},
+		{"", "ready_percent_remaining_lt: 45", ""},
 		{"", "early_percent_remaining_lt: 0", ""}, // a tier that nobody wants
-		{"", "{ready_percent_remaining_lt: 0, asap_percent_remaining_lt: 70}", "compact.trigger.early_percent_remaining_lt: 65 is below asap_percent_remaining_lt (70), so that the tier early is never reached" + order},
+		{"", "{ready_percent_remaining_lt: 0, asap_percent_remaining_lt: 70}", "compact.trigger.early_percent_remaining_lt: 50 is below asap_percent_remaining_lt (70), so that the tier early is never reached" + order},
 		{path, "{}", path + ": trigger.asap_percent_remaining_lt: 10 is below emergency_percent_remaining_lt (15), so that the tier asap is never reached" + order},
 		{path, "emergency_percent_remaining_lt: 5", ""},
 	} {

@@ -70,7 +70,7 @@ func fakeClaude(mode string) {
 			out(`{"type":"system","subtype":"status","status":null,"compact_result":"success","session_id":"s1"}`)
 			out(`{"type":"system","subtype":"compact_boundary","session_id":"s1","uuid":"b","compact_metadata":{"trigger":"manual","pre_tokens":130000,"post_tokens":1000}}`)
 		case strings.HasPrefix(text, "work"), strings.HasPrefix(text, "plan"):
-			used = 130_000
+			used = 140_000
 			if strings.HasPrefix(text, "plan") {
 				out(`{"type":"assistant","session_id":"s1","parent_tool_use_id":null,"message":{"content":[{"type":"tool_use","id":"t0","name":"TodoWrite","input":{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"in_progress"}]}}]}}`)
 				out(`{"type":"user","session_id":"s1","parent_tool_use_id":null,"message":{"content":[{"type":"tool_result","tool_use_id":"t0","content":"ok"}]},"tool_use_result":{}}`)
@@ -80,7 +80,7 @@ func fakeClaude(mode string) {
 			out(`{"type":"assistant","session_id":"s1","parent_tool_use_id":"sub","message":{"content":[{"type":"text","text":"from a sub-agent"}],"usage":{"input_tokens":9}}}`)
 		}
 		if text == "talk" {
-			used = 130_000
+			used = 140_000
 		}
 		reply := "ok"
 		if text == "MY PROMPT" {

@@ -124,7 +124,7 @@ func TestReplayRecordedSessions(t *testing.T) {
 					packets++
 				}
 			}
-			if len(decided) == 0 || !strings.Contains(strings.Join(decided, " "), "asap/compact/boundary") {
+			if len(decided) == 0 || !strings.Contains(strings.Join(decided, " "), "/compact/boundary") {
 				t.Errorf("decisions = %v", decided)
 			}
 			if packets != 1 {

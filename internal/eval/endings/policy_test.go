@@ -142,7 +142,7 @@ func (x *sum) String() string {
 // mid-work of all, those after which the thread ended, dollars, minutes of waiting at a
 // prompt and in mid-work. Each that still strikes is listed. No project has more of them
 // than before, none comes after a turn began between line and ceiling, and no request
-// would have been refused.
+// would have been refused. docs/internals/policy.md tells how the defaults were chosen.
 func TestEvalPolicy(t *testing.T) {
 	p := unpack(t)
 	if len(p.files) == 0 {
@@ -174,6 +174,12 @@ func TestEvalPolicy(t *testing.T) {
 				t.Errorf("%s: %d turns began between the line and the ceiling", s.ID, m.Turns)
 			}
 		}
+	}
+	if all := now["all of the corpus"]; all != nil && (all.struck > 34 || all.all > 140) {
+		t.Errorf("the corpus: %d of %d", all.struck, all.all)
+	}
+	if all := now["· "+string(transcript.Claude)]; all != nil && (all.struck > 18 || all.all > 80) {
+		t.Errorf("Claude Code: %d of %d", all.struck, all.all)
 	}
 }
 
