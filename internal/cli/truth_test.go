@@ -141,14 +141,6 @@ func (w *world) agree(id, path string) {
 	}
 	if used := explain.Get("used").Int(); used > 0 {
 		same("used", used, listed.Get("liveTokens"))
-		for _, in := range []string{"claude-code", "codex"} {
-			var out bytes.Buffer
-			code := Main([]string{"continue", id, "--in", in, "--dry-run", "--json"}, w.env(&out, ""))
-			// One without a whole turn is not continued, and of one under way a part is.
-			if doc := gjson.Parse(out.String()); code == 0 && doc.Get("openTurn").String() == "" {
-				same("continued in "+in, used, doc.Get("tokensBefore"))
-			}
-		}
 	}
 	for i, c := range slices.Backward(detail.Get("compactions").Array()) {
 		if !own {

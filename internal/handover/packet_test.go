@@ -89,7 +89,7 @@ func TestPacketReads(t *testing.T) {
 > The error page is next.
 
 ## Why the context was compacted
-> boundary stage_complete in tier asap with 34% free
+> boundary stage_complete in tier ready with 34% free
 
 **The work is under way: go on with it, the way the user's words above ask.**
 </overtone-packet>`

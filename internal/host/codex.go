@@ -22,7 +22,7 @@ var codexHost = Host{
 	},
 	SessionEnv: []string{"CODEX_SESSION_ID", "CODEX_THREAD_ID"},
 	Core:       []string{"user-prompt-submit"},
-	Delivers: true, Watched: true, AsksAgents: true, Loops: true, BriefsAtStart: true, WaitTool: "wait_agent", CloseTool: "close_agent", NoCommands: true,
+	Delivers:   true, Watched: true, AsksAgents: true, Loops: true, BriefsAtStart: true, WaitTool: "wait_agent", CloseTool: "close_agent", NoCommands: true,
 	Resume: func(session string) string { return "codex resume " + session },
 	Decode: decodeCodex, Encode: encodeHooks, Plans: codexPlans, AgentFile: codexAgentFile, Aborted: codexAborted,
 	Sessions: SessionFiles{Dir: "sessions", Depth: 3, Prefix: "rollout-"},
