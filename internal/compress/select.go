@@ -14,9 +14,9 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// Weights say what things are worth, in points: only the ratios matter. Each is kept
-// because it helps with each project of the recorded sessions left out; make eval prints
-// what is lost without it. docs/internals/compressor.md tells the rule in words.
+// Weights say what things are worth, in points: only the ratios matter. make eval prints
+// what is lost without each. docs/internals/compressor.md tells the rule in words, and how
+// far the numbers can be trusted.
 type Weights struct {
 	// Name is for each name that no kept unit of its message states yet: a path, an
 	// identifier, code, a quantity, a reference, a line that reports an error. They are
