@@ -32,7 +32,7 @@ func inodeOf(path string) string {
 	if err := syscall.Stat(path, &s); err != nil {
 		return "?"
 	}
-	return strconv.FormatUint(uint64(s.Ino), 10)
+	return strconv.FormatUint(uint64(s.Ino), 10) //nolint:unconvert // 32 bits on some systems
 }
 
 // free gives the lock back and closes the file. Closing alone would do so only

@@ -15,8 +15,10 @@ import (
 // rounds are n of a story's.
 func rounds(n int, each func(i int, d *deed)) (story []deed) {
 	for i := range n {
-		d := deed{at: time.Date(2026, 3, 1, 9, 0, i, 0, time.UTC), prompt: fmt.Sprintf("Please check the file part%d.go, and say `loadCart%d`.", i, i), file: fmt.Sprintf("/work/shop/part%d.go", i%500),
-			output: fmt.Sprintf("func loadCart%d() {}\n", i%700), answer: fmt.Sprintf("It was applyCoupon%d.", i%300), tokens: tokens{Input: 10, Output: 5, CacheRead: int64(1000 + i)}}
+		d := deed{
+			at: time.Date(2026, 3, 1, 9, 0, i, 0, time.UTC), prompt: fmt.Sprintf("Please check the file part%d.go, and say `loadCart%d`.", i, i), file: fmt.Sprintf("/work/shop/part%d.go", i%500),
+			output: fmt.Sprintf("func loadCart%d() {}\n", i%700), answer: fmt.Sprintf("It was applyCoupon%d.", i%300), tokens: tokens{Input: 10, Output: 5, CacheRead: int64(1000 + i)},
+		}
 		if each != nil {
 			each(i, &d)
 		}
@@ -39,10 +41,14 @@ func plans(n int, one bool) session {
 			todos = append(todos, member{"content": fmt.Sprintf("step %d of plan %d", k, i), "activeForm": "x", "status": "pending"})
 		}
 		call := fmt.Sprint("toolu_plan", i)
-		l.add(member{"type": "assistant", "uuid": fmt.Sprint("p", i), "parentUuid": nil, "sessionId": l.id, "timestamp": iso(time.Unix(1772355600+int64(i), 0).UTC(), i),
-			"message": member{"role": "assistant", "content": list{member{"type": "tool_use", "id": call, "name": "TodoWrite", "input": member{"todos": todos}}}}})
-		l.add(member{"type": "user", "uuid": fmt.Sprint("q", i), "parentUuid": fmt.Sprint("p", i), "sessionId": l.id, "timestamp": iso(time.Unix(1772355600+int64(i), 0).UTC(), i),
-			"message": member{"role": "user", "content": list{member{"type": "tool_result", "tool_use_id": call, "content": "ok"}}}})
+		l.add(member{
+			"type": "assistant", "uuid": fmt.Sprint("p", i), "parentUuid": nil, "sessionId": l.id, "timestamp": iso(time.Unix(1772355600+int64(i), 0).UTC(), i),
+			"message": member{"role": "assistant", "content": list{member{"type": "tool_use", "id": call, "name": "TodoWrite", "input": member{"todos": todos}}}},
+		})
+		l.add(member{
+			"type": "user", "uuid": fmt.Sprint("q", i), "parentUuid": fmt.Sprint("p", i), "sessionId": l.id, "timestamp": iso(time.Unix(1772355600+int64(i), 0).UTC(), i),
+			"message": member{"role": "user", "content": list{member{"type": "tool_result", "tool_use_id": call, "content": "ok"}}},
+		})
 	}
 	return session{name: "plans", host: host.ClaudeCode, id: l.id, cwd: "/work/shop", data: l.out.Bytes()}
 }
@@ -104,9 +110,15 @@ func (h *home) costs(args ...string) (uint64, time.Duration) {
 func TestLinearCommands(t *testing.T) {
 	const n = 75
 	commands := [][]string{
-		{"sessions", "--json"}, {"audit", "--json"}, {"recall", "loadCart1", "file", "--json"}, {"compact", "explain", "ID", "--json"},
-		{"compact", "packet", "ID", "--json", "--why"}, {"compress", "ID", "--dry-run", "--json"}, {"timeline", "ID", "--json"},
-		{"continue", "ID", "--in", "codex", "--dry-run", "--json"}, {"continue", "ID", "--in", "claude-code", "--dry-run", "--json"},
+		{"sessions", "--json"},
+		{"audit", "--json"},
+		{"recall", "loadCart1", "file", "--json"},
+		{"compact", "explain", "ID", "--json"},
+		{"compact", "packet", "ID", "--json", "--why"},
+		{"compress", "ID", "--dry-run", "--json"},
+		{"timeline", "ID", "--json"},
+		{"continue", "ID", "--in", "codex", "--dry-run", "--json"},
+		{"continue", "ID", "--in", "claude-code", "--dry-run", "--json"},
 	}
 	for name, make := range grown() {
 		type spent struct {
