@@ -381,7 +381,7 @@ func TestOpencode(t *testing.T) {
 	o := s.serve()
 	id := o.session()
 	o.say(id, "Please write a lexer with a function called scanToken, and commit it. MARK-COMMIT")
-	o.eventually("the suggestion is shown", func() bool { return o.shown("compact") == 1 })
+	o.eventually("the suggestion is shown", func() bool { return o.shown("/compact") == 1 })
 	o.say(id, "what is left to do?")
 	o.compact(id)
 	if !compacted {
@@ -402,7 +402,7 @@ func TestOpencode(t *testing.T) {
 			t.Errorf("the hand-over does not know what the summary lacks: %q", r.Texts[2:])
 		}
 	}
-	if n := o.shown("compact"); n != 1 {
+	if n := o.shown("/compact"); n != 1 {
 		t.Errorf("the suggestion was shown %d times", n)
 	}
 	o.say(id, "what was it called? MARK-ASK")

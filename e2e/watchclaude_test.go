@@ -27,17 +27,17 @@ func claudeSays(said string) mockapi.Handler {
 func claudeWork(r *mockapi.Request, said string) mockapi.Reply {
 	switch last := r.Last(); {
 	case r.Kind == mockapi.Summary:
-		return mockapi.Text("<summary>SUMMARY OF THE WORK</summary>").Tokens(130_000)
+		return mockapi.Text("<summary>SUMMARY OF THE WORK</summary>").Tokens(142_000)
 	case r.Kind != mockapi.Main:
 		return mockapi.Text("ok")
 	case strings.Contains(last, packetMark):
 		return mockapi.Text("Carrying on.").Tokens(30_000)
 	case len(r.Results()) > 0 && strings.Contains(last, "make a slice"):
-		return mockapi.Text(said).Tokens(130_000)
+		return mockapi.Text(said).Tokens(142_000)
 	case strings.Contains(last, "[work]"):
 		return mockapi.Call("Bash", map[string]any{
 			"command": "date +%N >> a && git add a && git commit -m 'make a slice'", "description": "commit",
-		}).Tokens(120_000)
+		}).Tokens(130_000)
 	}
 	return mockapi.Text("Noted.").Tokens(30_000)
 }
@@ -200,7 +200,7 @@ func TestWatchClaudeAgentPacket(t *testing.T) {
 	const body = "# My prompt\n\n- keep   these   blanks"
 	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
 		if r.Kind == mockapi.Main && strings.HasSuffix(r.Last(), body) {
-			return mockapi.Text("THE AGENT'S OWN WORDS").Tokens(130_000)
+			return mockapi.Text("THE AGENT'S OWN WORDS").Tokens(142_000)
 		}
 		return claudeMind(r)
 	})

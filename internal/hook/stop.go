@@ -94,7 +94,9 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	if *w, tell = w.Tell(dec, set); tell {
 		text := message.CompactSoon.Format(c.lang, dec.PercentRemaining)
 		if len(dec.Met) > 0 {
-			text = message.CompactNow.Format(c.lang, dec.PercentRemaining, compact.Names(dec.Met))
+			// Every turn ends; what else it has done says more.
+			met := slices.DeleteFunc(slices.Clone(dec.Met), func(b compact.Boundary) bool { return b == compact.TurnEnd && len(dec.Met) > 1 })
+			text = message.CompactNow.Format(c.lang, dec.PercentRemaining, compact.Names(met))
 		}
 		r.Person = session.Paragraphs(r.Person, text)
 	}
