@@ -238,6 +238,8 @@ func TestDashboardHostile(t *testing.T) {
 		{1440, "dark", "zh-TW", "#/s/" + id, ".uplot canvas"},
 		{360, "light", "zh-TW", "#/s/" + id, ".uplot canvas"},
 		{360, "dark", "en", "#/s/" + id, ".uplot canvas"},
+		{1440, "light", "en", "#/c/" + id, ".conversation .piece.compacted"},
+		{360, "dark", "zh-TW", "#/c/" + id, ".conversation .piece.user"},
 		{1440, "dark", "en", "#/", ".welcome"},
 		{360, "light", "en", "#/", ".list li"},
 		{1440, "light", "en", "#/audit", "#a-days"},
@@ -472,6 +474,61 @@ const drawnLabels = `window.drawn = []; { const p = CanvasRenderingContext2D.pro
 		return fillText.call(this, text, x, ...rest)
 	} }`
 
+// The conversation of a session: turns and folded tools, a compaction as a bar whose columns
+// are what `compact packet` says, a search, keys.
+func TestDashboardConversation(t *testing.T) {
+	t.Parallel()
+	b := chromium(t)
+	bin, err := buildOvertone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = "0ce00000-0000-4000-8000-000000000001"
+	w := &World{t: t, Home: t.TempDir(), Project: t.TempDir(), bin: bin}
+	w.env = map[string]string{"HOME": w.Home, "PATH": os.Getenv("PATH"), "LANG": "C.UTF-8"}
+	path := filepath.Join(w.Home, ".claude", "projects", "-w-shop", id+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(earlier(id, time.Now().UTC().Add(-50*time.Hour))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var packet struct{ SummaryStates, SummaryLacks []string }
+	if err := json.Unmarshal([]byte(w.Exec("overtone", "compact", "packet", "--session", id, "--compaction", "1", "--json")), &packet); err != nil {
+		t.Fatal(err)
+	}
+	page := tab(t, b)
+	var user, columns string
+	var shown, folds, found int
+	do(t, page, "open", browser.Size(1440, 900, "light"), chromedp.Navigate(serveDashboard(w)), chromedp.WaitVisible(`.link.live`), chromedp.Evaluate(`location.hash = '#/s/`+id+`'`, nil),
+		chromedp.WaitVisible(`a[href="#/c/`+id+`"]`), chromedp.Click(`a[href="#/c/`+id+`"]`), chromedp.WaitVisible(`.piece.user`),
+		chromedp.Text(`.piece.user .said`, &user), chromedp.Evaluate(`document.querySelectorAll('.piece.tools').length`, &folds),
+		chromedp.Evaluate(`document.querySelectorAll('.piece.tools details[open]').length`, &shown),
+		chromedp.Click(`.piece.compacted summary`), chromedp.WaitVisible(`.piece.compacted .kept`), chromedp.Text(`.piece.compacted .kept`, &columns))
+	if !strings.Contains(user, "Round the totals") || folds == 0 || shown != 0 {
+		t.Errorf("user %q, %d folds, %d open", user, folds, shown)
+	}
+	for _, name := range append(packet.SummaryStates, packet.SummaryLacks...) {
+		if !strings.Contains(columns, name) {
+			t.Errorf("%s is not in %q", name, columns)
+		}
+	}
+	if len(packet.SummaryStates)+len(packet.SummaryLacks) == 0 {
+		t.Error("there are no names")
+	}
+	var focused string
+	do(t, page, "keys and search", chromedp.Evaluate(`document.activeElement.blur()`, nil), chromedp.KeyEvent("j"), chromedp.Evaluate(`document.activeElement.className`, &focused),
+		chromedp.KeyEvent("t"), chromedp.WaitVisible(`.piece.tools details[open]`), chromedp.KeyEvent("?"), chromedp.WaitVisible(`.conversation p[role=status]`),
+		chromedp.KeyEvent("/"), chromedp.SendKeys(`.conversation input[type=search]`, "discount.go"), chromedp.Poll(`document.querySelectorAll('.piece .said').length === 1`, nil),
+		chromedp.Evaluate(`document.querySelectorAll('.piece .said').length`, &found))
+	if !strings.Contains(focused, "piece user") || found != 1 {
+		t.Errorf("j goes to %q; %d pieces found", focused, found)
+	}
+	if e := page.Errors(); len(e) > 0 {
+		t.Errorf("console: %q", e)
+	}
+}
+
 // No card of the page is empty and no label is cut, whoever comes: with sessions from
 // before the installation, with none at all, with Codex alone; on a telephone and on a
 // desk, in both themes and languages.
@@ -504,7 +561,7 @@ func TestDashboardOfNewcomers(t *testing.T) {
 				if err := os.WriteFile(path, []byte(home.text), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				views["#/s/"+home.session] = "#s-stands"
+				views["#/s/"+home.session], views["#/c/"+home.session] = "#s-stands", ".conversation .piece"
 			}
 			page := tab(t, b)
 			do(t, page, "open", browser.Size(1440, 900, "light"), chromedp.Navigate(serveDashboard(w)), chromedp.WaitVisible(`.link.live`), chromedp.Evaluate(drawnLabels, nil))

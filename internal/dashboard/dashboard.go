@@ -150,6 +150,7 @@ func (s *Server) handler() http.Handler {
 	api("sessions", s.sessions)
 	api("session", s.session)
 	api("packet", s.packet)
+	api("conversation", s.conversation)
 	api("timeline", s.timeline)
 	api("recall", s.recall)
 	api("original", s.original)

@@ -690,3 +690,54 @@ func TestFleet(t *testing.T) {
 		}
 	}
 }
+
+// The pages of a conversation are all of it, once and in order, without secrets; what is
+// too long is cut and can be asked for.
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	line := func(n int, typ, text string) string {
+		return fmt.Sprintf(`{"type":%q,"uuid":"u%d","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":%q,"content":%q}}`, typ, n, typ, text)
+	}
+	var lines []string
+	for n := range 400 {
+		lines = append(lines, line(2*n, "user", fmt.Sprintf("question %d", n)), line(2*n+1, "assistant", fmt.Sprintf("answer %d ", n)+strings.Repeat("word ", 300)))
+	}
+	lines = append(lines, `{"type":"system","subtype":"compact_boundary","uuid":"b","timestamp":"2026-03-01T11:00:00.000Z","compactMetadata":{"trigger":"auto"}}`,
+		line(900, "user", "the key is ghp_16C7e42F292c6912E7710c838347Ae178B4a, "+strings.Repeat("long ", 2000)))
+	v.write("s1", lines...)
+	var all []piece
+	before, pages := "", 0
+	for {
+		var c conversation
+		v.get("/api/conversation?id=s1"+before, &c)
+		all = append(slices.Clone(c.Pieces), all...)
+		if pages++; c.From == 0 || pages > 50 {
+			break
+		}
+		before = fmt.Sprintf("&before=%d", c.From)
+	}
+	if len(all) != 802 || pages < 5 {
+		t.Fatalf("%d pieces on %d pages", len(all), pages)
+	}
+	for n := range 400 {
+		if q, a := all[2*n], all[2*n+1]; q.Kind != "user" || q.Text != fmt.Sprintf("question %d", n) || a.Kind != "agent" || !strings.HasPrefix(a.Text, fmt.Sprintf("answer %d ", n)) {
+			t.Fatalf("%d: %q, %q", n, q.Text, a.Text)
+		}
+	}
+	last := all[801]
+	if all[800].Kind != "compacted" || strings.Contains(last.Text, "292c6912") || last.Cut < 10_000 || len(last.Text) > maxPiece+10 {
+		t.Errorf("%+v, then %+v", all[800], last)
+	}
+	var whole conversation
+	v.get(fmt.Sprintf("/api/conversation?id=s1&at=%d", last.Off), &whole)
+	if len(whole.Pieces) != 1 || whole.Pieces[0].Cut != 0 || len(whole.Pieces[0].Text) < 9000 || strings.Contains(whole.Pieces[0].Text, "292c6912") {
+		t.Errorf("%d pieces", len(whole.Pieces))
+	}
+	for _, odd := range []string{"&before=-1", "&before=x", "&before=99999999999", "&at=99999999999", "&before=1", "&before=0"} {
+		v.get("/api/conversation?id=s1"+odd, &whole)
+	}
+	if status, _, _ := v.ask("/api/conversation?id=../s1", nil); status != http.StatusNotFound {
+		t.Errorf("a name of no session: %d", status)
+	}
+}

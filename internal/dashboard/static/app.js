@@ -2,6 +2,7 @@
 import { html, render, useEffect, useMemo, useRef, useState } from './vendor/htm-preact.js'
 import { get, language, live, speak } from './api.js'
 import { Audit, Days, Sessions } from './audit.js'
+import { Conversation } from './conversation.js'
 import { Fleet } from './fleet.js'
 import { Recall } from './recall.js'
 import { Session } from './session.js'
@@ -10,7 +11,8 @@ import { ago, Badge, bytes, Empty, learn, number, project, Section, short, span,
 const plain = text => { try { return decodeURIComponent(text) } catch { return text } }
 const route = () => {
   const [, page, id] = location.hash.match(/^#\/?(\w*)\/?(.*)$/) || []
-  return { page: page === 's' && id ? 'session' : page || 'sessions', id: page === 's' ? plain(id) : '' }
+  const own = { s: 'session', c: 'conversation' }[page]
+  return { page: own && id ? own : page || 'sessions', id: own ? plain(id) : '' }
 }
 function useRoute() {
   const [r, set] = useState(route)
@@ -63,18 +65,23 @@ function App() {
   const first = useRef(true)
   useEffect(() => {
     if (first.current) { first.current = !ready; return }
-    if (here.page === 'session') { const h = document.getElementById('title'); h && h.focus({ preventScroll: false }) }
+    if (here.id) { const h = document.getElementById('title'); h && h.focus({ preventScroll: false }) }
   }, [shown])
   useEffect(() => { document.title = (detail && here.id ? ((detail.info || {}).title || here.id) + ' · ' : '') + 'Overtone' }, [detail, here.id])
   useEffect(() => {
     const on = e => {
-      if (e.key !== '/' || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return
-      const box = document.querySelector('input[type=search]')
+      if (!['/', '[', ']'].includes(e.key) || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return
+      if (e.key !== '/') { // the session before or after this one in the list
+        const all = [...document.querySelectorAll('.list ul a')], at = all.findIndex(a => a.getAttribute('aria-current') === 'true'), next = all[at + (e.key === ']' ? 1 : -1)]
+        if (next) { e.preventDefault(); location.hash = next.getAttribute('href').replace('#/s/', here.page === 'conversation' ? '#/c/' : '#/s/') }
+        return
+      }
+      const box = document.querySelector('main input[type=search]') || document.querySelector('input[type=search]')
       if (box) { e.preventDefault(); box.focus() }
     }
     addEventListener('keydown', on)
     return () => removeEventListener('keydown', on)
-  }, [])
+  }, [here.page])
 
   if (error) return html`<main class="lonely"><h1>Overtone</h1><p role="alert">${error === 'token'
     ? 'This page needs the link that “overtone dashboard” printed in the terminal. · 請使用 overtone dashboard 在終端機印出的連結開啟此頁。' : error}</p></main>`
@@ -90,7 +97,7 @@ function App() {
         ${here.page === 'recall' && html`<${Recall} hosts=${hosts} />`}
         ${here.page === 'audit' && state.audit && html`<${Audit} />`}
         ${here.page === 'fleet' && state.fleet && html`<${Fleet} />`}
-        ${here.page === 'session' && (detail && detail.id === here.id ? html`<${Session} detail=${detail} state=${state} />`
+        ${here.id && (detail && detail.id === here.id ? here.page === 'conversation' ? html`<${Conversation} detail=${detail} />` : html`<${Session} detail=${detail} state=${state} />`
           : html`<p class="quiet pad" role="status">${rows.some(r => r.id === here.id) ? t('loading') : t('noSuchSession')}</p>`)}
         ${(here.page === 'sessions' || !pages.has(here.page) || here.page === 'fleet' && !state.fleet || here.page === 'audit' && !state.audit) && html`<${Welcome} rows=${rows} state=${state} />`}
       </main>
@@ -106,7 +113,7 @@ function Top({ here, state, link, say }) {
     try { next === 'auto' ? localStorage.removeItem('overtone.theme') : localStorage.setItem('overtone.theme', next) } catch { /* storage may be off */ }
     dispatchEvent(new Event('overtone-theme'))
   }
-  const item = (page, href) => html`<a href=${href} aria-current=${here.page === page || page === 'sessions' && here.page === 'session' ? 'page' : undefined}>${t('nav.' + page)}</a>`
+  const item = (page, href) => html`<a href=${href} aria-current=${here.page === page || page === 'sessions' && here.id ? 'page' : undefined}>${t('nav.' + page)}</a>`
   return html`<header class="top">
     <h1><img src="icon.svg" alt="" width="22" height="22" /> Overtone</h1>
     <nav aria-label=${t('nav')}>${item('sessions', '#/')}${item('recall', '#/recall')}${state.audit && item('audit', '#/audit')}${state.fleet && item('fleet', '#/fleet')}</nav>
@@ -118,7 +125,7 @@ function Top({ here, state, link, say }) {
   </header>`
 }
 
-const pages = new Set(['session', 'sessions', 'recall', 'audit', 'fleet'])
+const pages = new Set(['session', 'conversation', 'sessions', 'recall', 'audit', 'fleet'])
 const page = 80
 
 function List({ rows, hosts, id }) {

@@ -20,6 +20,7 @@ export function Session({ detail, state }) {
         ${i.cloneOf && html`<${Badge} kind="warn">${t('cloneOf', short(i.cloneOf, 13))}</>`}
         ${i.unreadableLines > 0 && html`<${Badge} kind="warn">${t('unreadable', number(i.unreadableLines))}</>`}
       </p>
+      ${d.readable && html`<p><a class="button" href=${'#/c/' + encodeURIComponent(d.id)}>${t('conversation')}</a></p>`}
       <p class="path"><code>${d.id}</code>${d.path && html`<br /><code>${d.path}</code>`}</p>
       ${d.problems.length > 0 && html`<ul class="problems" role="alert">${d.problems.map(p => html`<li>${short(p, 300)}</li>`)}</ul>`}
     </header>
@@ -149,7 +150,7 @@ function Compaction({ id, c }) {
 }
 
 // Lazy loads what a compaction kept when somebody wants to know.
-function Lazy({ id, n, given, summary, children }) {
+export function Lazy({ id, n, given, summary, children }) {
   const [open, setOpen] = useState(false)
   const [found, setFound] = useState(null), [error, setError] = useState('')
   useEffect(() => {
