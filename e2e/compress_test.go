@@ -211,7 +211,7 @@ func cloneIsNotCompacted(t *testing.T, v Version) {
 		w.resumed(t, id)
 		return len(summaries(w)) - n
 	}
-	for _, args := range [][]string{{"--bands", "0-100:compress"}, {"--preset", "fresh"}} {
+	for _, args := range [][]string{{"--bands", "0-100:compress", "--tools", "0-100:truncate"}, {"--preset", "fresh"}} {
 		if compactions(w.compress(t, id, args...).id) != 0 {
 			t.Errorf("%v: the clone is compacted when it is resumed", args)
 		}
@@ -246,7 +246,7 @@ func TestRecordedClonesResume(t *testing.T) {
 		}
 		before := sum(t, path)
 		for _, args := range [][]string{
-			{"--bands", "0-100:compress"},
+			{"--bands", "0-100:compress", "--tools", "0-100:truncate"},
 			{"--preset", "emergency"},
 			{"--preset", "fresh"},
 		} {
@@ -411,7 +411,7 @@ func TestRecordedRolloutsResume(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := sum(t, path)
-			for _, args := range [][]string{{"--bands", "0-100:compress"}, {"--preset", "emergency"}} {
+			for _, args := range [][]string{{"--bands", "0-100:compress", "--tools", "0-100:truncate"}, {"--preset", "emergency"}} {
 				cmd := exec.Command(bin, append([]string{"compress", path, "--json"}, args...)...)
 				cmd.Dir, cmd.Env = w.Project, w.environ()
 				out, err := cmd.Output()

@@ -149,6 +149,7 @@ func TestDashboardWorkflow(t *testing.T) {
 	letGo()
 	do(t, page, "the end", chromedp.Poll(`document.querySelectorAll('.node.passed').length === 5 && /retry 1/.test(document.querySelector('.graph').textContent)`, nil, chromedp.WithPollingTimeout(80*time.Second)))
 	r := s.Result()
+	do(t, page, "the timeline", chromedp.Poll(`document.querySelectorAll('.events li').length >= 10`, nil))
 	var state struct {
 		Same    bool
 		Title   string

@@ -66,7 +66,7 @@ export function Conversation({ detail }) {
     </header>
     <section class="card conversation" aria-labelledby="title">
       <div class="filters"><label class="grow"><span class="hidden">${t('searchHere')}</span><input type="search" placeholder=${t('searchHere')} value=${q} onInput=${e => setQ(e.currentTarget.value)} /></label>
-        <label><input type="checkbox" checked=${open} onChange=${() => setOpen(x => !x)} /> ${t('showTools')}</label></div>
+        <button type="button" aria-pressed=${open} onClick=${() => setOpen(x => !x)}>${t('showTools')}</button></div>
       ${help && html`<p class="quiet" role="status">${t('keysHere')}</p>`}
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${!pages && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
