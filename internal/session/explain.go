@@ -55,6 +55,7 @@ func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Ti
 	path = cmp.Or(path, thread.Transcript, otherwise)
 	set, _ := Settings(home, cfg) // what is wrong in it, `overtone config` says
 	if watched.Host == "" || !thread.Usage.Known() {
+		thread = named(thread, path)
 		thread = thread.Apply(usageSeen(s, thread, transcript.TailUsage, path), set)
 	}
 	m.Thread = thread

@@ -154,13 +154,20 @@ func (tx *Tx) Observe(e host.Event, set compact.Settings) {
 
 // Measure takes the size of the context from the transcript.
 func (tx *Tx) Measure() {
-	t := tx.Memory.Thread
-	if t.Model == "" && t.Window == 0 {
-		if t.Model = transcript.StatedModel(t.Transcript); t.Model != "" {
-			tx.Observe(host.SessionSeen{Model: t.Model}, compact.Settings{})
+	t := named(tx.Memory.Thread, tx.Memory.Thread.Transcript)
+	tx.Memory.Thread = t
+	tx.Observe(usageSeen(tx.Session(), t, transcript.TailUsage, t.Transcript), compact.Settings{})
+}
+
+// named is a thread with its model as the session's file names it, until the first answer
+// is known: a hook, and the answer itself, name it without the mark of the large window.
+func named(t compact.Thread, path string) compact.Thread {
+	if t.Window == 0 && t.Usage.Used <= 0 {
+		if model := transcript.StatedModel(path); model != "" {
+			t = t.Apply(host.SessionSeen{Model: model}, compact.Settings{})
 		}
 	}
-	tx.Observe(usageSeen(tx.Session(), t, transcript.TailUsage, t.Transcript), compact.Settings{})
+	return t
 }
 
 // usageSeen is how full a context is by its transcript. Some hosts name the model there
