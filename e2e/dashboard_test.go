@@ -41,14 +41,26 @@ var axeSource = sync.OnceValues(func() (string, error) {
 // chromium opens a browser, or says why there is none. CI installs one.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
-	b, stop, err := browser.Start(t.Context(), t.TempDir())
+	dir, err := os.MkdirTemp("", "overtone-chromium-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, stop, err := browser.Start(t.Context(), dir)
+	t.Cleanup(func() {
+		if stop != nil {
+			stop()
+		}
+		// The browser's helpers write into its profile a little longer than it lives.
+		for n := 0; os.RemoveAll(dir) != nil && n < 50; n++ {
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
 	if errors.Is(err, browser.ErrNone) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(stop)
 	return b
 }
 
