@@ -183,7 +183,7 @@ func testCodexHooksSignals(t *testing.T, v Version) {
 		return reply
 	}, "[tools.update_plan]\nenabled = true\n", "suggest", v)
 	for _, tt := range []struct{ say, want string }{
-		{"none", `[]`}, {"loud", `["commit"]`}, {"quiet", `["commit"]`}, {"plan", `["plan_checkpoint","plan_update"]`},
+		{"none", `["turn_end"]`}, {"loud", `["commit","turn_end"]`}, {"quiet", `["commit","turn_end"]`}, {"plan", `["plan_checkpoint","plan_update","turn_end"]`},
 	} {
 		u := w.User()
 		u.AwaitTurn(u.Say(tt.say))
