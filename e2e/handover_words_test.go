@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"encoding/base64"
 	"html"
 	"os"
 	"path/filepath"
@@ -240,12 +241,13 @@ func TestCodexTypedPrompts(t *testing.T) {
 }
 
 // newestHanded is the last of the hand-overs in a request. Gemini CLI has it in a tool's
-// answer.
+// answer, or behind a prompt, escaped.
 func (h *heard) newestHanded() (text string) {
 	for _, said := range h.Texts {
 		if gjson.Valid(said) {
-			said = html.UnescapeString(gjson.Get(said, "output").String())
+			said = gjson.Get(said, "output").String()
 		}
+		said = html.UnescapeString(said)
 		if at := strings.LastIndex(said, handed); at >= 0 {
 			text, _, _ = strings.Cut(said[at:], "</overtone-packet>")
 		}
@@ -341,8 +343,7 @@ func TestOpencodeTypedPrompts(t *testing.T) {
 }
 
 // The same on Gemini CLI, in one session that goes on in a new process with each prompt:
-// the host compresses within the turn, and the hand-over comes with the next tool. Without a
-// terminal it takes nothing in mid-turn, and shows no plan.
+// the host compresses within the turn, and the hand-over comes with the next tool.
 func TestGeminiTypedPrompts(t *testing.T) {
 	t.Parallel()
 	part, step := "", 0 // what the turn looks at, and how far it is
@@ -368,6 +369,13 @@ func TestGeminiTypedPrompts(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.project, "main.py"), []byte("def main(): pass\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	picture, err := base64.StdEncoding.DecodeString(typedPrompts()[1].picture())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.project, "header.png"), picture, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	ask := func(text string, args ...string) {
 		step = 0
 		s.exec(text, s.program, append([]string{"-m", "gemini-2.5-pro", "-y"}, args...)...)
@@ -376,8 +384,8 @@ func TestGeminiTypedPrompts(t *testing.T) {
 	ask("Please write the lexer.", "--resume", "latest")
 	id := s.sessions()[0].ID
 	for i, p := range typedPrompts() {
-		if p.picture() != "" {
-			continue // it takes none from its standard input
+		if p.picture() != "" { // it takes none but files from its standard input
+			p.text = strings.Replace(p.text, "[Image #1]", "@header.png", 1)
 		}
 		part = parts[i%len(parts)]
 		ask(p.text, "--resume", id)
@@ -386,4 +394,89 @@ func TestGeminiTypedPrompts(t *testing.T) {
 		ownSlice(t, handed, i%len(parts))
 		says(t, handed, []string{message.HandoverGo.EN}, []string{"def main"}) // what the host puts behind a prompt is not the user's
 	}
+}
+
+// Gemini CLI in its terminal: words in mid-turn, which wait for the turn's end and follow
+// the compression within it; Esc and a question; a plan that waits for its user, and that
+// he approves.
+func TestGeminiInterruptedAndPlanned(t *testing.T) {
+	t.Parallel()
+	shell := func(command string, tokens int) spoken {
+		return callTool("run_shell_command", map[string]any{"command": command, "description": "work"}, tokens)
+	}
+	s := newGemini(t, func(r *heard) spoken {
+		last := r.Last()
+		switch {
+		case r.Bare && strings.Contains(r.Body, "state_snapshot"):
+			return speak("<state_snapshot><overall_goal>MOCK-SUMMARY</overall_goal></state_snapshot>", 1_000)
+		case r.Bare:
+			return speak("the ledger", 100)
+		case strings.HasPrefix(last, "Please write the ledger"):
+			return shell("touch began; until [ -e typed ]; do sleep 0.02; done; rm began", 600_000)
+		case strings.HasPrefix(last, "Please write the scanner"):
+			return shell("touch began; tail -f /dev/null", 5_000)
+		case strings.HasPrefix(last, "Plan how"):
+			return callTool("exit_plan_mode", map[string]any{"plan_filename": "rename.md"}, 5_000)
+		}
+		return speak("ANSWERED", 5_000)
+	})
+	s.change(filepath.Join(s.home, ".gemini", "settings.json"), `"enableAutoUpdate"`, `"plan": {"enabled": true, "directory": "plans"}, "enableAutoUpdate"`)
+	s.exec("", "overtone", "init", "--host", "gemini", "--yes", "--lang", "en")
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(s.project, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("plans/rename.md", "# Plan\n1. Rename scanLedger to readLedger.\n")
+	began := func() bool { _, err := os.Stat(filepath.Join(s.project, "began")); return err == nil }
+	open := func(args ...string) *Terminal {
+		term := s.terminal(append([]string{"-m", "gemini-2.5-pro"}, args...)...)
+		term.Wait("Type your message", 1)
+		return term
+	}
+	// say types words and sends them until the model hears them: an Enter that comes at
+	// once is taken for a part of the text.
+	say := func(term *Terminal, words string, heard func() bool) {
+		t.Helper()
+		term.Type(words)
+		term.enter(heard)
+	}
+	hears := func(words string) func() bool {
+		return func() bool { rs := s.API.requests(); return len(rs) > 0 && rs[len(rs)-1].Has(words) }
+	}
+	packet := func() string { return s.exec("", "overtone", "compact", "packet", "--session", s.sessions()[0].ID) }
+	compressed := func(term *Terminal) string {
+		n := term.count("Chat history compressed")
+		say(term, "/compress", func() bool { return term.count("Chat history compressed") > n })
+		asked := len(s.API.requests())
+		say(term, "go on", func() bool { return len(s.API.requests()) > asked })
+		return s.API.last().newestHanded()
+	}
+
+	term := open("-y")
+	say(term, "Please write the ledger.", began)
+	say(term, "STOP, do not push anything.", func() bool { return term.count("Queued") > 0 })
+	put("typed", "")
+	await(t, "the words that waited", hears("STOP"))
+	say(term, "Please write the scanner.", began)
+	term.Press("\x1b")
+	term.Wait("Request cancelled", 1)
+	await(t, "the interruption", func() bool { return strings.Contains(packet(), "the user has interrupted the turn") })
+	says(t, packet(), []string{"newest first\n- “Please write the scanner.”", "- “STOP, do not push anything.”", message.HandoverNextWord.EN}, nil)
+	say(term, "Which file is that in", hears("Which file")) // a question mark alone is a key of the host's
+	says(t, compressed(term), []string{"newest first\n- “Which file is that in”\n- “Please write the scanner.”", message.HandoverNextWord.EN}, nil)
+	term.Say("/quit")
+
+	term = open("--approval-mode", "plan", "--resume", "latest")
+	say(term, "Plan how to rename it, and change nothing before I approve it.", hears("Plan how"))
+	term.Wait("Ready to start implementation", 1)
+	says(t, packet(), []string{"newest first\n- “Plan how to rename it, and change nothing before I approve it.”", message.HandoverNextWord.EN}, nil)
+	term.enter(func() bool { return term.count("Plan approved") > 0 })
+	await(t, "the answer", hears("Plan approved"))
+	says(t, compressed(term), []string{"newest first\n- a plan that the user approved: “rename.md”\n- “Plan how to rename it, and change nothing before I approve it.”", message.HandoverNextWord.EN}, nil)
 }

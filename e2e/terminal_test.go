@@ -47,7 +47,7 @@ func openTerminal(t *testing.T, command func(name string, args ...string) *exec.
 	if err != nil {
 		t.Skip("there is no script(1) to make a terminal")
 	}
-	s := &Terminal{t: t, shown: filepath.Join(dir, "terminal")}
+	s := &Terminal{t: t, shown: filepath.Join(dir, fmt.Sprintf("terminal-%d", time.Now().UnixNano()))}
 	cmd := command(script, "-qfec", ""+fmt.Sprintf("stty cols %d rows %d", terminalCols, terminalRows)+"; exec "+line, s.shown)
 	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
 	if s.keys, err = cmd.StdinPipe(); err != nil {

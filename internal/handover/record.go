@@ -217,7 +217,7 @@ func (r *Record) call(p *transcript.Event) {
 	if p.Tool == "TaskCreate" {
 		c.input = slices.Clone(p.Raw)
 	}
-	r.Words.Proposed = p.Tool == "ExitPlanMode" // of Claude Code: its plan waits for approval
+	r.Words.Proposed = p.Tool == "ExitPlanMode" || p.Tool == "exit_plan_mode" // a plan waits for approval
 	r.last = deed{kind: d.Kind, id: p.ID, open: true}
 	switch d.Kind {
 	case host.RunDeed:

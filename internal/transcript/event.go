@@ -397,11 +397,13 @@ func (s *stream) emit() {
 			}
 		case ToolBegan:
 			r.Raw, r.Tool, r.ID = s.opened(p.raw), string(p.tool), CallID{keyOf(p.id)}
-			if r.Tool == "AskUserQuestion" || r.Tool == "request_user_input" || s.h == Copilot && r.Tool == "ask_user" {
+			switch r.Tool {
+			case "AskUserQuestion", "request_user_input", "ask_user", "question":
 				s.asking = r.ID
-			}
-			if r.Tool == "ExitPlanMode" {
+			case "ExitPlanMode":
 				s.planned, s.plan = r.ID, bytes.Clone(field(r.Raw, "plan"))
+			case "exit_plan_mode": // Gemini CLI has it in a file
+				s.planned, s.plan = r.ID, bytes.Clone(field(r.Raw, "plan_filename"))
 			}
 			if p.served && r.waits() {
 				s.pass()
@@ -558,7 +560,7 @@ func (s *stream) refusal() (words string, refused bool) {
 	if s.h == Codex {
 		return "", bytes.HasPrefix(head, []byte(`"exec command rejected by user`)) || bytes.HasPrefix(head, []byte(`"patch rejected by user`))
 	}
-	for _, mark := range [...]string{"The user doesn't want to ", "Permission to use ", "hook error: ", "The user rejected this tool call."} {
+	for _, mark := range [...]string{"The user doesn't want to ", "Permission to use ", "hook error: ", "The user rejected this tool call.", geminiRefused} {
 		refused = refused || e.Failed && bytes.Contains(head, []byte(mark))
 	}
 	if e.Failed && e.words { // newer versions say whose they are
@@ -572,12 +574,17 @@ func (s *stream) refusal() (words string, refused bool) {
 		words = said
 	} else if _, said, ok := strings.Cut(e.Text(), "tool call. User feedback: "); ok && s.h == Copilot {
 		words = said
+	} else if _, said, ok := strings.Cut(e.Text(), geminiRefused+"User feedback: "); ok {
+		words, _, _ = strings.Cut(said, "\n\nThe plan is stored at: ")
 	} else if strings.HasPrefix(words, "The user doesn't want to ") {
 		words = ""
 	}
 	words, _, _ = strings.Cut(words, "\n\nNote: The user's next message may contain")
 	return strings.TrimSpace(words), true
 }
+
+// geminiRefused begins what Gemini CLI 0.61 tells its model of a plan that was refused.
+const geminiRefused = "Plan rejected. "
 
 // answers are the user's to the questions of a tool, a line each.
 func (s *stream) answers() string {

@@ -176,11 +176,16 @@ func (r *geminiReader) message(m gjson.Result) {
 		}
 		m.Get("toolCalls").ForEach(func(_, c gjson.Result) bool {
 			t.Blocks = append(t.Blocks, geminiCall(c))
+			t.Stopped = t.Stopped || c.Get("status").String() == "cancelled"
 			return true
 		})
 		if u := m.Get("tokens"); u.Exists() {
 			t.Usage = &Usage{Input: u.Get("input").Int() - u.Get("cached").Int(), CacheRead: u.Get("cached").Int(), Output: u.Get("output").Int() + u.Get("thoughts").Int()}
 			r.pre = t.Usage.Tokens()
+		}
+	case "info":
+		if t.Stopped = host.InterruptedByUser(m.Get("content").String()); !t.Stopped {
+			return
 		}
 	default:
 		return
@@ -232,11 +237,20 @@ func geminiCall(c gjson.Result) HostBlock {
 	if e := answer.Get("error"); e.Exists() {
 		b.Failed, b.Answer = true, e.String()
 	}
-	if b.Answer = withoutContext(b.Answer); b.Tool == "run_shell_command" {
+	switch b.Answer = withoutContext(b.Answer); b.Tool {
+	case "run_shell_command":
 		output, exit := host.GeminiEnd(b.Answer)
 		if b.Answer = output; exit != nil && *exit != 0 {
 			b.Failed, b.Answer = true, exitPrefix+strconv.Itoa(*exit)+"\n"+output
 		}
+	case "ask_user": // {"answers":{"0":"…"}}; a question that is put away has none
+		var said []string
+		gjson.Get(b.Answer, "answers").ForEach(func(_, v gjson.Result) bool { said = append(said, v.String()); return true })
+		if b.Failed = b.Failed || said == nil; !b.Failed {
+			b.Answer = strings.Join(said, "\n")
+		}
+	case "exit_plan_mode": // as 0.61 shows it: approved, put away, or refused
+		b.Failed = b.Failed || !strings.HasPrefix(c.Get("resultDisplay").String(), "Plan approved: ")
 	}
 	return b
 }

@@ -130,3 +130,56 @@ func TestGeminiWithAByteOrderMark(t *testing.T) {
 		}
 	}
 }
+
+// What Gemini CLI 0.61 writes where its user breaks a turn off, answers a question of the
+// agent's, and judges its plan.
+func TestGeminiUserSteers(t *testing.T) {
+	t.Parallel()
+	call := func(tool, args, response, status, shown string) string {
+		return `{"id":"m2","timestamp":"2026-01-02T10:00:02Z","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"` + tool + `","args":` + args +
+			`,"result":[{"functionResponse":{"response":` + response + `}}],"status":"` + status + `","resultDisplay":"` + shown + `"}]}`
+	}
+	for name, tc := range map[string]struct {
+		line string
+		kind EventKind
+		how  How
+		text string
+	}{
+		"Esc while it speaks": {`{"id":"m2","timestamp":"2026-01-02T10:00:02Z","type":"info","content":"Request cancelled."}`, Interrupted, 0, ""},
+		"Esc in a command":    {call("run_shell_command", `{"command":"make"}`, `{"error":"[Operation Cancelled] Reason: Operation cancelled by user"}`, "cancelled", ""), Interrupted, 0, ""},
+		"an answer":           {call("ask_user", `{"questions":[{"question":"Which unit?","header":"Unit"}]}`, `{"output":"{\"answers\":{\"0\":\"Only cents\"}}"}`, "success", "**User answered:**"), UserSaid, Answered, "Only cents"},
+		"a question put away": {call("ask_user", `{"questions":[{"question":"Which unit?"}]}`, `{"output":"User dismissed ask_user dialog without answering."}`, "success", "User dismissed dialog"), ToolEnded, 0, "User dismissed ask_user dialog without answering."},
+		"a plan approved":     {call("exit_plan_mode", `{"plan_filename":"rename.md"}`, `{"output":"Plan approved. Switching to Default mode."}`, "success", "Plan approved: /w/plans/rename.md"), UserSaid, Approved, "rename.md"},
+		"a plan refused":      {call("exit_plan_mode", `{"plan_filename":"rename.md"}`, `{"output":"Plan rejected. User feedback: keep the old name\n\nThe plan is stored at: /w/plans/rename.md\nRevise the plan based on the feedback."}`, "success", "Feedback: keep the old name"), UserSaid, Rejected, "keep the old name"},
+		"a plan put away":     {call("exit_plan_mode", `{"plan_filename":"rename.md"}`, `{"output":"User cancelled the plan approval dialog."}`, "success", "Cancelled"), ToolEnded, 0, "User cancelled the plan approval dialog."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			lines := []string{
+				`{"sessionId":"s1","kind":"main","directories":["/work/p"]}`,
+				`{"id":"m1","timestamp":"2026-01-02T10:00:01Z","type":"user","content":[{"text":"Please write it."}]}`, tc.line,
+			}
+			if err := os.WriteFile(filepath.Join(folder, "session-1-s1.jsonl"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			path, err := MirrorGemini(t.TempDir(), folder, "s1", "/work/p", true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kind EventKind
+			var how How
+			var text string
+			if err := EventsFrom(t.Context(), path, 0, func(e *Event) {
+				if e.Kind != Counted && e.Kind != About {
+					kind, how, text = e.Kind, e.How, e.Text()
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if kind != tc.kind || how != tc.how && kind == UserSaid || kind != Interrupted && text != tc.text {
+				t.Errorf("%v %v %q", kind, how, text)
+			}
+		})
+	}
+}
