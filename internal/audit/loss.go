@@ -190,7 +190,7 @@ func (l *lossReader) boundary(p *transcript.Event) {
 // needs begins what follows a compaction with what the host leaves before the agent.
 func (l *lossReader) needs(p *transcript.Event) *needs {
 	n := &needs{
-		event: &l.t.Compacted[l.n], rec: l.rec, commands: l.commands, summary: p.Text(), id: l.id, n: l.n + 1,
+		event: &l.t.Compacted[l.n], rec: l.rec, commands: l.commands, summary: p.Text(), kept: p.Kept(), id: l.id, n: l.n + 1,
 		told: make([]bool, l.rec.Names()), ran: map[string]bool{}, read: map[string]bool{}, toEdit: -1,
 		unsure: map[string]Missing{},
 	}
@@ -224,6 +224,7 @@ type needs struct {
 	rec      *handover.Record
 	commands map[string]bool
 	summary  string
+	kept     string // beside it
 	id       string
 	n        int
 
@@ -395,7 +396,7 @@ func coins(line, name string) bool {
 // loss compares what was needed with what the summary and a hand-over state.
 func (n *needs) loss() *Loss {
 	h := handover.Handover{
-		ID: compact.PacketID(n.id, n.n), Session: n.id, Record: n.rec, Work: n.rec.Work(), Summary: n.summary, Lang: message.EN,
+		ID: compact.PacketID(n.id, n.n), Session: n.id, Record: n.rec, Work: n.rec.Work(), Summary: n.summary, Kept: n.kept, Lang: message.EN,
 	}
 	text := h.Text()
 	l := &Loss{

@@ -70,14 +70,14 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, tongue Tongue) 
 	// The slice before the nth compaction is the nth; the one that goes on now
 	// comes after all of them.
 	want := cmp.Or(s.N, s.Total+1)
-	record, slice, from, trigger := handover.NewRecord(transcript.FirstCWD(file.Path)), 1, int64(0), ""
+	record, slice, from, trigger, kept := handover.NewRecord(transcript.FirstCWD(file.Path)), 1, int64(0), "", ""
 	err = transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
 		switch {
 		case p.Kind == transcript.Compacted:
 			slice++
 			from = p.Off
 			if slice == want+1 {
-				s.Summary, s.to, trigger = p.Text(), p.Off, p.Trigger
+				s.Summary, s.to, trigger, kept = p.Text(), p.Off, p.Trigger, p.Kept()
 			}
 		case slice == want:
 			record.Add(p, p.Off-from)
@@ -91,7 +91,7 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, tongue Tongue) 
 		return Survey{}, err
 	}
 	h := handover.Handover{
-		ID: compact.PacketID(file.ID, want), Session: file.ID, Record: record, Work: record.Work(), Summary: s.Summary, Lang: tongue(record.Words.Lang()), Manual: trigger == "manual",
+		ID: compact.PacketID(file.ID, want), Session: file.ID, Record: record, Work: record.Work(), Summary: s.Summary, Kept: kept, Lang: tongue(record.Words.Lang()), Manual: trigger == "manual",
 	}
 	s.Situation, s.Nothing = h.Situation(), record.Empty()
 	if want > 1 {

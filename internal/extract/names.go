@@ -3,6 +3,7 @@ package extract
 import (
 	"bytes"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -121,6 +122,8 @@ func (s *NameScan) skip() bool {
 		i++
 		if c == '\n' {
 			s.newline()
+		} else if c == '%' && i+1 < len(b) && hexUpper(b[i]) && hexUpper(b[i+1]) {
+			i += 2 // of an address: src%2Fmain.rs
 		} else if c == '\\' && i < len(b) {
 			switch {
 			case !s.Escaped:
@@ -183,6 +186,9 @@ func (s *NameScan) folder(i int) bool {
 	s.folders = drive || nameClass[run[0]] != 0 && fileName(run[bytes.LastIndexByte(run, '\\')+1:])
 	return s.folders
 }
+
+// hexUpper reports a digit as addresses quote bytes with them; a format has lower ones.
+func hexUpper(c byte) bool { return class[c]&isHex != 0 && class[c]&isLower == 0 }
 
 func (s *NameScan) newline() { s.words, s.def = 0, false }
 
@@ -355,7 +361,8 @@ func nameable(w []byte) bool {
 	return !hostWord(string(w)) && !callID(w)
 }
 
-// callID reports the ids that hosts give to calls and messages: toolu_01A6Bf…
+// callID reports the ids that hosts give to calls and messages, toolu_01A6Bf…, and GitHub
+// to all that it keeps.
 func callID(w []byte) bool {
 	i := bytes.IndexByte(w[:min(len(w), 6)], '_')
 	if i < 0 || !bytes.ContainsAny(w[i:], "0123456789") {
@@ -365,7 +372,8 @@ func callID(w []byte) bool {
 	case "toolu", "call", "msg", "req", "ctc", "rs", "fc":
 		return true
 	}
-	return false
+	rest := w[i+1:]
+	return (bytes.HasPrefix(rest, []byte("kw")) || bytes.HasPrefix(rest, []byte("kg"))) && len(rest) > 8 && nameClass[rest[2]] == nameUpper && !bytes.ContainsFunc(w[:i], unicode.IsLower)
 }
 
 // hostWord reports words of the hosts' own tools: their names, the keys and
@@ -379,7 +387,7 @@ func hostWord(w string) bool {
 		"TaskUpdate", "TaskList", "TaskGet", "TaskStop", "ExitPlanMode", "EnterPlanMode", "AskUserQuestion", "SlashCommand", "WebFetch", "WebSearch", "SendMessage",
 		"ToolSearch", "agentId", "agent_id", "system-reminder", "general-purpose", "local-command-stdout", "local-command-stderr", "local-command-caveat",
 		"apply_patch", "update_plan", "exec_command", "write_stdin", "max_output_tokens", "yield_time_ms", "shell_command", "view_image",
-		"with_escalated_permissions", "sandbox_permissions", "require_escalated", "justification", "timeout_ms", "prefix_rule", "session_id", "call_id":
+		"with_escalated_permissions", "sandbox_permissions", "require_escalated", "justification", "timeout_ms", "prefix_rule", "session_id", "call_id", "chunk_id", "wall_time_seconds", "original_token_count":
 		return true
 	}
 	return false

@@ -29,6 +29,8 @@ func TestNames(t *testing.T) {
 		{"names inside a path are not counted again", "internal/state_test.go", "state_test.go"},
 		{"words of hosts are none", "/dev/null in_progress TodoWrite files_with_matches", ""},
 		{"ids are none", "run/6f0c2a3b-1111-4222-8333-444455556666 a1b2c3d4e5f6 x/0123abcd", ""},
+		{"ids of GitHub's are none", "PRRT_kwDOIvux3s6QiX6j BOT_kgDOCCSy2w MAX_k8s_nodes HTTP_kind_of_call get_kwDOIvux3s6QiX6j", "MAX_k8s_nodes HTTP_kind_of_call get_kwDOIvux3s6QiX6j"},
+		{"quoted bytes of an address are no letters", "?file=src%2Fmain.rs%60loadTotals printf %d_total %5Bmax_rows%5", "main.rs loadTotals d_total max_rows"},
 		{"patterns are none", "*_test.go src/*.ts", ""},
 		{"calls are no files", "resp.json() and resp.json", "resp.json"},
 		{"beside ideographs", "請看internal/store/lock.go的TakeLease", "lock.go TakeLease"},

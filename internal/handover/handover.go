@@ -46,6 +46,7 @@ type Handover struct {
 	// Summary is the host's; without one the hand-over cannot know what was
 	// said already.
 	Summary string
+	Kept    string // what the host leaves in the context beside it
 	Lang    message.Lang
 	// Manual says that a person has asked for the compaction, Opens that the text itself
 	// opens a turn, Hold that a word of the user's comes before anything else, Pursues that
@@ -85,7 +86,7 @@ func (h Handover) Frame(parts []Part) string {
 
 // Parts are the sections in order, the frame's lines among them.
 func (h Handover) Parts() []Part {
-	w := handoverWriter{Handover: h, now: h.Situation(), stated: newStated(h.Summary)}
+	w := handoverWriter{Handover: h, now: h.Situation(), stated: newStated(h.Summary + "\n" + h.Kept)}
 	head := w.header()
 	recall := message.HandoverRecall.Format(h.Lang, h.Session)
 	last := directive(w.now, h.Opens, h.Hold, h.Pursues, h.Lang)
@@ -120,7 +121,7 @@ func (h Handover) Parts() []Part {
 // what was handed over before.
 func (h Handover) Names(handed string, room int) string {
 	h.Record.rebase()
-	w := handoverWriter{Handover: h, stated: newStated(h.Summary + "\n" + handed)}
+	w := handoverWriter{Handover: h, stated: newStated(h.Summary + "\n" + h.Kept + "\n" + handed)}
 	return w.names(room)
 }
 

@@ -211,11 +211,12 @@ func TestHandoverReadsTheRollout(t *testing.T) {
 	for name, c := range map[string]struct {
 		compacted string
 		basis     compact.Basis
-		again     bool // what the summary states is said again
+		again     bool // what the summary, or a message beside it, states is said again
 	}{
 		"a summary":           {`{"type":"compacted","payload":{"message":"knownToSummary is done."}}`, compact.BasisSummary, false},
 		"one in the history":  {`{"type":"compacted","payload":{"message":"","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Another language model started: knownToSummary"}]}]}}`, compact.BasisSummary, false},
 		"an encrypted one":    {`{"type":"compacted","payload":{"message":"","replacement_history":[{"type":"compaction","encrypted_content":"zzz"}]}}`, compact.BasisSlice, true},
+		"messages beside it":  {`{"type":"compacted","payload":{"message":"","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Leave knownToSummary alone."}]},{"type":"compaction","encrypted_content":"zzz"}]}}`, compact.BasisSlice, false},
 		"nothing at all told": {`{"type":"compacted","payload":{}}`, compact.BasisSlice, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,6 +52,7 @@ type Past struct {
 	// compaction already, so that there is no other.
 	Summary string
 	Written bool
+	Kept    string // what the host leaves in the context beside it
 	// Tree is what git tells of the working tree.
 	Tree handover.Tree
 
@@ -109,7 +110,7 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Attempt
 			p.Record, from, fresh = handover.NewRecord(cwd), piece.Off, true
 			p.Record.Words = words
 		case piece.Kind == transcript.Compacted:
-			p.Written, p.Summary = true, piece.Text()
+			p.Written, p.Summary, p.Kept = true, piece.Text(), piece.Kept()
 		case p.Written && p.Summary == "" && piece.Kind == transcript.Summarised:
 			p.Summary = piece.Text()
 		case !p.Written:
@@ -214,7 +215,7 @@ func (tx *Tx) summary() string {
 // still to be told, what was saved stays. before is put in front of the text.
 func (tx *Tx) HandOver(past Past, h handover.Handover, before func() string) error {
 	k := tx.Memory.Compaction
-	h.Record, h.Summary = past.Record, tx.summary()
+	h.Record, h.Summary, h.Kept = past.Record, tx.summary(), past.Kept
 	basis := compact.BasisSummary
 	if h.Summary == "" {
 		h.Summary = past.Summary
@@ -273,7 +274,7 @@ func (tx *Tx) HandLater(past Past, h handover.Handover) error {
 		return nil
 	}
 	handed.Summary = h.Summary
-	h.Record = past.Record
+	h.Record, h.Kept = past.Record, past.Kept
 	if handed.Later = h.Later(handed.Text); handed.Later == "" {
 		return nil
 	}

@@ -96,6 +96,13 @@ func (e *Event) Text() string {
 	return string(b)
 }
 
+// Kept is what can be read of what a compaction leaves in the context beside the summary.
+func (e *Event) Kept() string {
+	var b []byte
+	Texts(e.Keeps, func(inner Inner) { b = append(inner.Append(b), '\n') })
+	return string(b)
+}
+
 // CWD and Title are what the line tells about the session, "" where it does not.
 func (e *Event) CWD() string   { return unescape(e.cwd) }
 func (e *Event) Title() string { return unescape(e.title) }

@@ -443,8 +443,8 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 
 const readPast = 5 * time.Second
 
-// rewritten is the packet in the knowledge of the summary that the compaction has
-// left; "" where it is not there, or cannot be read.
+// rewritten is the packet in the knowledge of what the compaction has left; "" where
+// that is not there.
 func (s *conversation) rewritten() (string, compact.Basis) {
 	h := s.handover
 	if h.Record == nil {
@@ -454,10 +454,13 @@ func (s *conversation) rewritten() (string, compact.Basis) {
 	defer cancel()
 	// Only what was written since: the slice itself is known.
 	past, err := session.ReadPast(ctx, nil, s.thread.Transcript, s.own.Cwd, session.Attempt{From: s.read}, compact.Words{})
-	if err != nil || past.Summary == "" {
+	if err != nil || !past.Written {
 		return "", ""
 	}
-	h.Summary = past.Summary
+	h.Summary, h.Kept = past.Summary, past.Kept
+	if h.Summary == "" {
+		return h.Text(), compact.BasisSlice
+	}
 	return h.Text(), compact.BasisSummary
 }
 

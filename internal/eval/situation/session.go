@@ -59,7 +59,7 @@ func (s *Session) HandOver(cut int64, recorded bool, lang message.Lang) handover
 			h.Summary = e.Text()
 		case past:
 		case e.Kind == transcript.Compacted && e.Off >= cut:
-			past, h.Summary, h.Manual = true, e.Text(), e.Trigger == "manual"
+			past, h.Summary, h.Kept, h.Manual = true, e.Text(), e.Kept(), e.Trigger == "manual"
 		case e.Off > cut:
 		case e.Kind == transcript.Compacted:
 			ordinal, from = ordinal+1, e.Off

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -192,17 +191,7 @@ func recorded(dir string, of samples.Session, data []byte) (list []*compaction, 
 			c.end = read.Entries[read.Compactions[i+1].Entry].Off
 		}
 		c.hand = s.HandOver(c.to, true, message.EN)
-		c.kept, c.text = c.hand.Summary, c.hand.Text()
-		c.pieces(c.to, c.after, func(p *transcript.Event) {
-			var kept []struct{ Content []struct{ Text string } }
-			if p.Kind == transcript.Compacted && json.Unmarshal(p.Keeps, &kept) == nil {
-				for _, m := range kept {
-					for _, b := range m.Content {
-						c.kept += "\n" + b.Text
-					}
-				}
-			}
-		})
+		c.kept, c.text = c.hand.Summary+"\n"+c.hand.Kept, c.hand.Text()
 		if c.measure(); c.known > 0 {
 			list = append(list, c)
 		}
