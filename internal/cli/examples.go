@@ -52,6 +52,7 @@ func addExamples(root *cobra.Command) {
 		"watch claude":     {"overtone watch claude --mode auto 'first task' 'second task' -- --model sonnet", "overtone watch claude < tasks.txt"},
 		"sessions":         {"overtone sessions -n 50 --project shop", "overtone sessions --json"},
 		"dashboard":        {"overtone dashboard --open", "overtone dashboard --port 7680"},
+		"status":           {"overtone status", "overtone status --session 3f2a"},
 		"sessions rm":      {"overtone sessions rm 3f2a"},
 		"statusline":       {`echo '{"session_id":"s1"}' | overtone statusline`},
 		"cleanup":          {"overtone cleanup --dry-run"},

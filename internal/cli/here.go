@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -14,30 +16,52 @@ import (
 // hereRows is how many sessions, and how many workflows, are shown.
 const hereRows = 5
 
-// here tells somebody who types the program's name alone on a terminal where things stand:
-// the newest sessions, the workflows that run, and what to do next. It only reads.
+// statusCmd shows where things stand, or how the workflow of one session does.
+func (a *app) statusCmd() *cobra.Command {
+	var id string
+	cmd := a.aboutSession("status", &id, message.HelpStatus, message.Text{}, func(cmd *cobra.Command) error {
+		if id == "" {
+			return a.here(cmd.Context())
+		}
+		return a.printWorkflow(id)
+	})
+	a.sessionFlag(cmd, &id)
+	return cmd
+}
+
+// here tells where things stand: the newest sessions, the workflows that run, and what to
+// do next. It only reads.
 func (a *app) here(ctx context.Context) error {
 	rows, more, err := a.newestSessions(ctx, hereRows, catalog.Filter{}, a.notListed)
 	if err != nil {
 		return err
 	}
-	if len(rows) == 0 {
-		a.Say(message.HereNone, a.Program)
-		return nil
-	}
-	catalog.PrintRows(&a.Terminal, rows, false, a.short)
-	if more > 0 {
-		a.Note(message.SessionsMore, more)
-	}
+	running := []workflow.Status{}
+	bars := ""
 	for _, id := range a.finder().Recent(hereRows) {
 		s, err := a.store().Session(id)
 		if err != nil {
 			continue
 		}
 		if state, err := session.Peek(s); err == nil && state != nil && state.Active {
-			fmt.Fprintf(a.Stdout, "\n%s  %s  %s\n", message.Short(id, 13), state.WorkflowType, workflow.Bar(state))
+			running = append(running, workflow.StatusOf(state))
+			bars += fmt.Sprintf("\n%s  %s  %s\n", message.Short(id, 13), state.WorkflowType, workflow.Bar(state))
 		}
 	}
+	if a.JSON {
+		return a.PrintObject("sessions", rows, "more", more, "workflows", running)
+	}
+	if len(rows) == 0 && bars == "" {
+		a.Say(message.HereNone, a.Program)
+		return nil
+	}
+	if len(rows) > 0 {
+		catalog.PrintRows(&a.Terminal, rows, false, a.short)
+	}
+	if more > 0 {
+		a.Note(message.SessionsMore, more)
+	}
+	fmt.Fprint(a.Stdout, bars)
 	fmt.Fprintln(a.Stdout)
 	a.Say(message.HereNext, a.Program)
 	return nil

@@ -147,6 +147,7 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 	check("workflow list", run("", "workflow", "list"))
 	check("workflow show", run("", "workflow", "show", "mine"))
 	check("workflow start", run("", "workflow", "start", "quick", "--session", "s2"))
+	check("status", run("", "status"))
 	check("workflow skip", run("", "workflow", "skip", "DOCS", "--session", "s2"))
 	check("workflow restart", run("", "workflow", "restart", "DEV", "--session", "s2"))
 	check("workflow resume", run("", "workflow", "resume", "--session", "s2"))

@@ -98,6 +98,7 @@ func (a *app) root() *cobra.Command {
 		a.initCmd(),
 		a.uninstallCmd(),
 		a.doctorCmd(),
+		a.statusCmd(),
 		a.workflowCmd(),
 		a.routeCmd(),
 		a.compactCmd(),

@@ -293,30 +293,35 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) err
 
 func (a *app) workflowStatus(id *string) *cobra.Command {
 	return a.aboutSession("status", id, message.HelpWorkflowStatus, message.Text{}, func(*cobra.Command) error {
-		sess, _, err := a.finder().Look(*id)
-		if err != nil {
-			return err
-		}
-		s, err := session.State(sess)
-		if err != nil {
-			return err
-		}
-		// Having none is an answer too, and a host that pastes this command's
-		// output drops it all when it fails.
-		if s == nil {
-			s = &workflow.State{SessionID: sess.ID()}
-		}
-		if a.JSON {
-			return a.PrintJSON(workflow.StatusOf(s))
-		}
-		if s.WorkflowType == "" {
-			a.Say(message.NoWorkflow, sess.ID())
-			a.Note(message.HintStart)
-			return nil
-		}
-		a.printStatus(sess.ID(), s)
-		return nil
+		return a.printWorkflow(*id)
 	})
+}
+
+// printWorkflow shows how a session's workflow stands.
+func (a *app) printWorkflow(id string) error {
+	sess, _, err := a.finder().Look(id)
+	if err != nil {
+		return err
+	}
+	s, err := session.State(sess)
+	if err != nil {
+		return err
+	}
+	// Having none is an answer too, and a host that pastes this command's
+	// output drops it all when it fails.
+	if s == nil {
+		s = &workflow.State{SessionID: sess.ID()}
+	}
+	if a.JSON {
+		return a.PrintJSON(workflow.StatusOf(s))
+	}
+	if s.WorkflowType == "" {
+		a.Say(message.NoWorkflow, sess.ID())
+		a.Note(message.HintStart)
+		return nil
+	}
+	a.printStatus(sess.ID(), s)
+	return nil
 }
 
 func (a *app) printStatus(sid string, s *workflow.State) {

@@ -359,7 +359,8 @@ func TestChosen(t *testing.T) {
 		{write(t, "language: en\nlanguage: zh-TW\n"), "", false},
 		{write(t, "{[\n"), "", false},
 		{write(t, "language: zh-TW\n"), "", true},
-		{write(t, string(Default("zh-TW"))), "", true},
+		{write(t, string(Default("zh-TW", true))), "", true},
+		{write(t, string(Default("en", false))), "", false},
 		{write(t, "compact:\n  mode: tag\n"), "zh", true},
 	} {
 		if c, _ := Load(row.path, env("OVERTONE_LANG", row.variable)); c.Chosen != row.want {

@@ -52,7 +52,7 @@ func TestSet(t *testing.T) {
 func TestSetDefault(t *testing.T) {
 	t.Parallel()
 	for _, lang := range []string{"en", "zh-TW"} {
-		src := Default(lang)
+		src := Default(lang, true)
 		got, err := Set(src, "compact.mode", "auto")
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestSetDeep(t *testing.T) {
 		}
 	}
 	// The commented default gives way to the key, as at the other levels.
-	if got, err := Set(Default("en"), key, "35"); err != nil || strings.Count(string(got), "asap_percent_remaining_lt:") != 1 {
+	if got, err := Set(Default("en", true), key, "35"); err != nil || strings.Count(string(got), "asap_percent_remaining_lt:") != 1 {
 		t.Errorf("%v\n%s", err, got)
 	}
 	if got, err := Set(nil, key, "much"); err == nil {

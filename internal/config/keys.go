@@ -142,8 +142,8 @@ func shortDuration(d time.Duration) string {
 
 // Default returns the text of a settings file in which every key but the inner ones is explained in
 // lang ("en", else Chinese) and commented out with its default, except language,
-// which is set to lang. It is what a new user's file starts as.
-func Default(lang string) []byte {
+// which is set to lang where that is chosen. It is what a new user's file starts as.
+func Default(lang string, chosen bool) []byte {
 	en := lang == "en"
 	pick := func(zh, english string) string {
 		if en {
@@ -178,7 +178,7 @@ func Default(lang string) []byte {
 		open = section
 		pad := strings.Repeat("  ", len(section))
 		fmt.Fprintf(&b, "%s# %s%s\n", pad, pick(k.ZH, k.EN), note(k, pick))
-		if k.Key == "language" {
+		if k.Key == "language" && chosen {
 			fmt.Fprintf(&b, "%s%s: %s\n", pad, name, lang)
 			continue
 		}

@@ -45,7 +45,7 @@ func TestKeysAreDocumented(t *testing.T) {
 func TestDocumentedDefaults(t *testing.T) {
 	t.Parallel()
 	for _, lang := range []string{"zh-TW", "en"} {
-		src := Default(lang)
+		src := Default(lang, true)
 
 		c := Defaults()
 		c.Language = ""
@@ -73,7 +73,7 @@ func TestDocumentedDefaults(t *testing.T) {
 			t.Errorf("%s opened: %s", lang, diff)
 		}
 	}
-	if string(Default("xx")) != string(Default("zh-TW")) {
+	if string(Default("xx", true)) != string(Default("zh-TW", true)) {
 		t.Error("an unknown language is not Chinese")
 	}
 }

@@ -13,7 +13,7 @@ import (
 func TestCommentsChangeNothing(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	plain := strings.Split(string(Default("en")), "\n")
+	plain := strings.Split(string(Default("en", true)), "\n")
 	for range 200 {
 		lines := append([]string(nil), plain...)
 		for i, line := range lines {

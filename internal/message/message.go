@@ -9,6 +9,7 @@
 package message
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,17 +39,23 @@ func Parse(name string) (Lang, bool) {
 // Locale is the language of the user's locale: Chinese for zh*, else English. The
 // first variable that is set decides, as everywhere. named is false where none is.
 func Locale(getenv func(string) string) (l Lang, named bool) {
-	for _, key := range [...]string{"LC_ALL", "LC_MESSAGES", "LANG"} {
-		name := getenv(key)
-		if name == "" {
-			continue
-		}
-		if l, ok := Parse(name); ok && l == ZH {
-			return ZH, true
-		}
-		return EN, true // also C and POSIX, in which every program speaks English
+	name := locale(getenv)
+	if l, ok := Parse(name); ok {
+		return l, true
 	}
-	return EN, false
+	return EN, name != "" // also C and POSIX, in which every program speaks English
+}
+
+// NamesLanguage reports whether the locale names a language. C and POSIX do not: whoever works in
+// a container has them, whatever he speaks.
+func NamesLanguage(getenv func(string) string) bool {
+	name, _, _ := strings.Cut(locale(getenv), ".")
+	return name != "" && name != "C" && name != "POSIX"
+}
+
+// locale is the first variable of the locale that is set.
+func locale(getenv func(string) string) string {
+	return cmp.Or(getenv("LC_ALL"), getenv("LC_MESSAGES"), getenv("LANG"))
 }
 
 // Spoken is the language of what hosts and models are told: the configured one,

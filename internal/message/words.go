@@ -42,6 +42,7 @@ var (
 	VersionCommit   = Text{ZH: "commit", EN: "commit"}
 	VersionClean    = Text{ZH: "（未修改）", EN: "(unmodified)"}
 	VersionModified = Text{ZH: "（有修改）", EN: "(modified)"}
+	HelpStatus      = Text{ZH: "事情進行到哪裡：最新的 session、進行中的工作流；指定 session 時是它的工作流", EN: "where things stand: newest sessions, workflows that run; of a session its workflow"}
 	HereNone        = Text{
 		ZH: "這裡還沒有任何 agent 的 session。\n  %[1]s demo      看看它做什麼（不碰你的 home）\n  %[1]s init      裝上 hook\n  %[1]s --help    所有指令",
 		EN: "There is no session of any agent here yet.\n  %[1]s demo      see what it does, without touching your home\n  %[1]s init      install the hooks\n  %[1]s --help    all commands",

@@ -200,31 +200,31 @@ func (d *dialogue) yesOrNo(question string, byDefault bool) (bool, error) {
 }
 
 // askLanguage is the language of the hooks: the user's answer, else the
-// locale's.
-func (d *dialogue) askLanguage() (message.Lang, error) {
-	lang := d.Lang
+// locale's, which is a choice only where that names one.
+func (d *dialogue) askLanguage() (lang message.Lang, chosen bool, err error) {
+	lang = d.Lang
 	if !d.interactive() || d.dry {
-		return lang, nil
+		return lang, message.NamesLanguage(d.env.Getenv), nil
 	}
 	number := map[message.Lang]string{message.ZH: "1", message.EN: "2"}
 	for range 3 {
 		answer, err := d.ask(message.AskLanguage.Format(d.Lang, number[lang]))
 		if err != nil {
-			return lang, err
+			return lang, false, err
 		}
 		switch answer {
 		case "":
-			return lang, nil
+			return lang, true, nil
 		case "1":
-			return message.ZH, nil
+			return message.ZH, true, nil
 		case "2":
-			return message.EN, nil
+			return message.EN, true, nil
 		}
 		if l, ok := message.Parse(answer); ok {
-			return l, nil
+			return l, true, nil
 		}
 	}
-	return lang, nil
+	return lang, true, nil
 }
 
 // ChangeService makes a service, or takes it back, showing what it does.

@@ -31,7 +31,7 @@ type Options struct {
 	tell func(t message.Text, args ...any)
 	// askLanguage is asked where the configuration does not name one, and there is no word
 	// about it.
-	askLanguage func() (message.Lang, error)
+	askLanguage func() (lang message.Lang, chosen bool, err error)
 }
 
 // installation is a run of init.
@@ -157,29 +157,24 @@ func (i *installation) planOwn(o Options, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	i.Language = string(cfg.Language)
-	lang, _ := message.Parse(o.Language)
-	switch {
-	case !conf.Exists:
-		if o.Language == "" {
-			if lang, err = o.askLanguage(); err != nil {
-				return err
-			}
-		}
-		conf.After = config.Default(string(lang))
-		i.Language = string(lang)
-	case o.Language != "":
-		if err := i.set(&conf, "language", string(lang)); err != nil {
+	i.Language = string(message.Spoken(message.Lang(cfg.Language), cfg.Chosen, i.env.Getenv))
+	lang, chosen := message.Parse(o.Language)
+	if !chosen && (!conf.Exists || !cfg.Chosen) {
+		if lang, chosen, err = o.askLanguage(); err != nil {
 			return err
 		}
+		chosen = chosen || cfg.Chosen // by a variable
+	}
+	if chosen {
 		i.Language = string(lang)
-	case !cfg.Chosen:
-		if lang, err = o.askLanguage(); err != nil {
-			return err
-		}
+	}
+	if !conf.Exists {
+		conf.After = config.Default(string(lang), chosen)
+	} else if chosen {
 		// A file in which no line can be set keeps the locale's language.
-		_ = i.set(&conf, "language", string(lang))
-		i.Language = string(lang)
+		if err := i.set(&conf, "language", string(lang)); err != nil && o.Language != "" {
+			return err
+		}
 	}
 	if o.Mode != "" || i.Mode != cfg.Compact.Mode {
 		if err := i.set(&conf, "compact.mode", i.Mode); err != nil {

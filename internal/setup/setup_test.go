@@ -39,7 +39,7 @@ func envAt(t interface{ Fatal(args ...any) }, home string) Env {
 func options(h *host.Host, mode string) Options {
 	return Options{
 		Host: h, Mode: mode, NoProbe: true, tell: func(message.Text, ...any) {},
-		askLanguage: func() (message.Lang, error) { return message.EN, nil },
+		askLanguage: func() (message.Lang, bool, error) { return message.EN, true, nil },
 	}
 }
 
