@@ -114,6 +114,7 @@ func TestEveryCommandOnATerminal(t *testing.T) {
 		{"help", "audit"},
 		{"init", "--host claude-code --dry-run"},
 		{"sessions rm", "nope"},
+		{"status", ""},
 		{"timeline", "--session demo"},
 		{"uninstall", "--dry-run"},
 		{"version", ""},

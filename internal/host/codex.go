@@ -96,7 +96,7 @@ env_vars = ["CODEX_HOME", "CLAUDE_CONFIG_DIR", "OVERTONE_HOME"]
 func checkCodex(f File, path string, configTOML []byte, edits []Edit) []Finding {
 	findings := []Finding{checkHooks("codex-hooks", Broken, path, lacking(f.Before, edits), message.HintInitCodex)}
 	if codexSays(configTOML, "features.hooks=false") {
-		findings = append(findings, found("codex-off", Warn, message.DoctorHooksOff).advise(message.HintHooksOff))
+		findings = append(findings, found("codex-off", Warn, message.DoctorHooksOff, "Codex", "config.toml: [features] hooks = false").advise(message.HintHooksOff))
 	}
 	findings = append(findings, found("codex-route", Note, message.DoctorCodexRoute))
 	if !codexSays(configTOML, "tools.update_plan.enabled=true", "tools.update_plan={enabled=true}") {

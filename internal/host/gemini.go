@@ -1,8 +1,11 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,6 +60,9 @@ func setupGemini(p Place) Setup {
 		Present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
 		Check: func(f File, path string) []Finding {
 			findings := []Finding{checkHooks("gemini-hooks", Broken, path, lacking(f.Before, edits), message.HintInitGemini)}
+			if off := p.geminiOff(f.Before, path); off != "" {
+				findings = append(findings, found("gemini-off", Broken, message.DoctorHooksOff, "Gemini CLI", off).advise(message.HintHooksOff))
+			}
 			// A session that was resumed may be deleted at a later start.
 			if keeps := gjson.GetBytes(withoutComments(f.Before), "general.sessionRetention.enabled"); keeps.Type != gjson.False {
 				findings = append(findings, found("gemini-retention", Warn, message.DoctorRetention).advise(message.HintRetention))
@@ -64,6 +70,38 @@ func setupGemini(p Place) Setup {
 			return findings
 		},
 	}
+}
+
+// geminiOff is the setting that switches our hooks off: of the four files that Gemini CLI
+// reads the last one that speaks of all hooks decides, and each may name single ones.
+func (p Place) geminiOff(user []byte, path string) string {
+	system := "/etc/gemini-cli/settings.json"
+	switch runtime.GOOS {
+	case "darwin":
+		system = "/Library/Application Support/GeminiCli/settings.json"
+	case "windows":
+		system = `C:\ProgramData\gemini-cli\settings.json`
+	}
+	system = cmp.Or(p.Getenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH"), system)
+	defaults := cmp.Or(p.Getenv("GEMINI_CLI_SYSTEM_DEFAULTS_PATH"), filepath.Join(filepath.Dir(system), "system-defaults.json"))
+	var all, ours string
+	for _, file := range []string{defaults, path, filepath.Join(p.Project, ".gemini", "settings.json"), system} {
+		settings := user
+		if file != path {
+			settings = readSome(file)
+		}
+		c := gjson.GetBytes(withoutComments(settings), "hooksConfig")
+		switch on := c.Get("enabled"); on.Type {
+		case gjson.True:
+			all = ""
+		case gjson.False:
+			all = file + ": hooksConfig.enabled = false"
+		}
+		if slices.ContainsFunc(c.Get("disabled").Array(), func(name gjson.Result) bool { return name.String() == "overtone" }) {
+			ours = file + ": hooksConfig.disabled"
+		}
+	}
+	return cmp.Or(all, ours)
 }
 
 func decodeGemini(event string, data []byte) Call {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/plugin"
 )
 
@@ -378,7 +379,7 @@ func TestAgentsCostLittle(t *testing.T) {
 // switched it off is told so, whatever else the file holds.
 func TestGeminiRetention(t *testing.T) {
 	t.Parallel()
-	s := Of(Gemini).Setup(Place{Dir: t.TempDir()})
+	s := Of(Gemini).Setup(Place{Dir: t.TempDir(), Getenv: func(string) string { return "" }})
 	for text, want := range map[string]bool{
 		"":   true,
 		"{}": true,
@@ -391,6 +392,51 @@ func TestGeminiRetention(t *testing.T) {
 		}
 		if warned != want {
 			t.Errorf("%q: warned %v", text, warned)
+		}
+	}
+}
+
+// Hooks that a setting of Gemini CLI switches off do not run, in whichever of its files it
+// stands: of all hooks the strongest file decides.
+func TestGeminiHooksOff(t *testing.T) {
+	t.Parallel()
+	const on, off, ours, other = `{"hooksConfig":{"enabled":true}}`, "{ // no\n\"hooksConfig\": {\"enabled\": false}, }", `{"hooksConfig":{"disabled":["x","overtone"]}}`, `{"hooksConfig":{"disabled":["x"]}}`
+	for _, row := range []struct{ defaults, user, project, system, want string }{
+		{"", "", "", "", ""},
+		{on, on, on, on, ""},
+		{other, `{"hooksConfig":{"enabled":"false"}}`, `{"hooksConfig":7}`, "[", ""},
+		{off, "", "", "", "system-defaults.json: hooksConfig.enabled = false"},
+		{off, on, "", "", ""},
+		{"", off, "", "", "~: hooksConfig.enabled = false"},
+		{"", off, on, "", ""},
+		{"", on, off, "", "project/.gemini/settings.json: hooksConfig.enabled = false"},
+		{"", on, off, on, ""},
+		{on, on, on, off, "system/settings.json: hooksConfig.enabled = false"},
+		{"", ours, "", "", "~: hooksConfig.disabled"},
+		{"", "", "", ours, "system/settings.json: hooksConfig.disabled"},
+		{ours, on, on, on, "system-defaults.json: hooksConfig.disabled"},
+		{ours, off, "", "", "~: hooksConfig.enabled = false"},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"system/system-defaults.json": row.defaults, "project/.gemini/settings.json": row.project, "system/settings.json": row.system} {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := Of(Gemini).Setup(Place{Dir: dir, Project: filepath.Join(dir, "project"), Getenv: func(key string) string {
+			return map[string]string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH": filepath.Join(dir, "system", "settings.json")}[key]
+		}})
+		got := ""
+		for _, f := range s.Check(File{Before: []byte(row.user)}, "~") {
+			if f.ID == "gemini-off" {
+				got = f.Text.In(message.EN)
+			}
+		}
+		if row.want == "" != (got == "") || !strings.Contains(filepath.ToSlash(got), row.want) {
+			t.Errorf("%+v: told %q", row, got)
 		}
 	}
 }

@@ -28,7 +28,11 @@ type Place struct {
 	User string // the user's home
 	Dir  string // the host's own folder, see [Host.Dir]
 	Root string // Overtone's folder
-	Hook string // the program for hooks; "" where there is none
+	// Project is the folder in which the program was called, Getenv its environment:
+	// settings that are only looked at may lie where they say.
+	Project string
+	Getenv  func(string) string
+	Hook    string // the program for hooks; "" where there is none
 	// Window and Percent are the point from which a host that can be told so asks
 	// to compact in mode auto; 0 leaves it alone.
 	Window, Percent int

@@ -204,8 +204,8 @@ var (
 	HintFireCodex    = Text{ZH: "在 Codex 輸入 /hooks 核准，然後送出一個提示", EN: "approve them by /hooks in Codex, then send a prompt"}
 	DoctorCore       = Text{ZH: "%s 的 %s 從未觸發，其他的卻有", EN: "%s: %s never fired, though others did"}
 	DoctorApproved   = Text{ZH: "Codex 的 %d 個 hook 已審核", EN: "the %d hooks of Codex are reviewed"}
-	DoctorHooksOff   = Text{ZH: "Codex 的 hook 功能已關閉（[features] hooks = false）：沒有一個會執行", EN: "hooks are switched off in Codex ([features] hooks = false): none of them runs"}
-	HintHooksOff     = Text{ZH: "在 Codex 的 config.toml 移除那一行", EN: "take that line out of Codex's config.toml"}
+	DoctorHooksOff   = Text{ZH: "%s 的 hook 功能已關閉（%s）：沒有一個會執行", EN: "hooks are switched off in %s (%s): none of them runs"}
+	HintHooksOff     = Text{ZH: "移除那個設定", EN: "take that setting out"}
 	DoctorPending    = Text{ZH: "Codex 的 hook 有 %d／%d 個等待審核", EN: "%d of %d hooks wait for your review in Codex"}
 	HintApprove      = Text{ZH: "在 Codex 輸入 /hooks", EN: "use /hooks in Codex"}
 

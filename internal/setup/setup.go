@@ -54,7 +54,7 @@ func (e Env) setup(h *host.Host, cfg config.Compact) host.Setup {
 
 func (e Env) setupWith(h *host.Host, cfg config.Compact, noWorkflows bool) host.Setup {
 	return h.Setup(host.Place{
-		User: e.Folders.User, Dir: h.Dir(e.Folders.Find), Root: e.Home.Root(), Hook: e.Hook,
+		User: e.Folders.User, Dir: h.Dir(e.Folders.Find), Root: e.Home.Root(), Hook: e.Hook, Project: e.Dir, Getenv: e.Getenv,
 		Window: cfg.NativeWindow, Percent: cfg.NativePercent, NoWorkflows: noWorkflows,
 	})
 }
