@@ -29,9 +29,10 @@ type Record struct {
 	at       map[string]int32
 	runs     []executed
 	runAt    map[string]int
-	thread   compact.Thread // only its plan and commits
-	commit   int64          // where the last commit was made, -1 for none
-	edits    int            // of files since the plan was written
+	thread   compact.Thread  // only its plan and commits
+	moved    []shellcmd.Made // commits that its commands made of others
+	commit   int64           // where the last commit was made, -1 for none
+	edits    int             // of files since the plan was written
 	calls    map[transcript.CallID]call
 	last     deed
 	said     string // the end of the agent's last text
@@ -293,6 +294,7 @@ func (r *Record) ran(line string, p *transcript.Event) bool {
 			r.commit = r.pos
 			r.thread = r.thread.Apply(end, compact.Settings{})
 		}
+		r.moved = append(r.moved, shellcmd.Moved(end.Observation)...)
 	}
 	worked := exit == nil || *exit == 0
 	if p.ID == r.last.id {

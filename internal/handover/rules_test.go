@@ -74,6 +74,26 @@ func TestWhoCommitted(t *testing.T) {
 	}
 }
 
+// What the agent's own command reverts or picks is the agent's, not that of whose name git
+// writes; a hash that some other output shows is not.
+func TestWhoReverted(t *testing.T) {
+	t.Parallel()
+	s := (&tale{}).user("Please take it back.").run("git commit -am x", "[main 1111111] one\n 1 file changed", 0).
+		run("git revert --no-edit HEAD && git push", "[main 2222222] Revert \"one\"\n 1 file changed", 0).
+		run("git cherry-pick topic && git commit --amend -m picked", "[main 3333333] topic\n[main 4444444] picked", 0).
+		run("git log -1; cat notes", "[main 5555555] theirs", 0)
+	h := s.handover(t, "")
+	h.Work.Tree = Tree{Known: true, Commits: []string{"2222222222222222", "4444444444444444", "5555555555555555"}, Since: []compact.TreeCommit{
+		{Hash: "5555555555555555", Subject: "theirs", By: "Anna"}, {Hash: "4444444444444444", Subject: "picked", By: "Anna"}, {Hash: "2222222222222222", Subject: `Revert "one"`, By: "Anna"},
+	}}
+	want := []compact.TreeCommit{
+		{Hash: "5555555555", Subject: "theirs", By: "Anna"}, {Hash: "4444444444", Subject: "picked", By: compact.ByAgent}, {Hash: "2222222222", Subject: `Revert "one"`, By: compact.ByAgent},
+	}
+	if got := h.Situation().Tree.Commits; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // The sections stand in the order in which a reader needs them.
 func TestOrderOfTheHandOver(t *testing.T) {
 	t.Parallel()

@@ -93,6 +93,11 @@ func (h Handover) tree() compact.Tree {
 		t.Commits = append(t.Commits, compact.TreeCommit{Hash: inline(message.Head(c.Hash, 10), 10), Subject: inline(c.Subject, 100), By: inline(c.By, 60)})
 	}
 	own := slices.Clone(h.Work.Commits)
+	for _, m := range r.moved {
+		if !slices.ContainsFunc(own, func(o shellcmd.Made) bool { return strings.HasPrefix(o.Hash, m.Hash) }) {
+			own = append(own, m)
+		}
+	}
 	for _, c := range git.Since {
 		// A commit that was amended or rebased has another hash.
 		if i := slices.IndexFunc(own, func(o shellcmd.Made) bool {

@@ -184,6 +184,20 @@ func Committed(o Observation) Verdict {
 	return Verdict{}
 }
 
+// Moved lists the commits that a line made of others, by git revert or cherry-pick, as far
+// as git printed them. They bring in or take back work that is finished already, so they
+// are no [Verdict.Commits]; but it is the line that made them.
+func Moved(o Observation) []Made {
+	printed := printedCommits(o)
+	if len(printed) == 0 {
+		return nil
+	}
+	if cmds, err := parse(o.Line); err != nil || !findGit(cmds, o.Aliases).moves {
+		return nil
+	}
+	return printed
+}
+
 type repoState struct {
 	head   Head
 	mark   Mark

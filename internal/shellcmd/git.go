@@ -37,11 +37,16 @@ type gitCommit struct {
 // aliases gives the value of a git alias; it may be nil. Aliases that the line
 // itself sets, by -c alias.x=… or git config, are known as well.
 func gitCommits(cmds []command, aliases func(string) (string, bool)) (commits []gitCommit, opaque bool) {
+	g := findGit(cmds, aliases)
+	return g.commits, g.opaque
+}
+
+func findGit(cmds []command, aliases func(string) (string, bool)) gitFinder {
 	g := gitFinder{aliases: aliases, local: map[string]string{}, fuel: maxSteps}
 	for _, c := range cmds {
 		g.command(c, 0)
 	}
-	return g.commits, g.opaque
+	return g
 }
 
 // maxCommits is how many commits of one line are looked for.
@@ -53,6 +58,7 @@ type gitFinder struct {
 	fuel    int
 	commits []gitCommit
 	opaque  bool
+	moves   bool // git revert or cherry-pick is run
 }
 
 func (g *gitFinder) alias(name string) (string, bool) {
@@ -111,6 +117,7 @@ func (g *gitFinder) call(c command, call gitCall, depth int) {
 	case call.sub == "submodule":
 		g.opaque = g.opaque || slices.ContainsFunc(call.args, func(a arg) bool { return a.Text == "foreach" })
 	case strings.Contains(gitBuiltins, " "+call.sub+" "):
+		g.moves = g.moves || call.sub == "revert" || call.sub == "cherry-pick"
 	default:
 		g.viaAlias(c, call, depth)
 	}
