@@ -188,6 +188,29 @@ func cloneResumes(t *testing.T, v Version) {
 	}
 }
 
+// The clone of a session whose folder is not there goes on in the folder that the command
+// was called in: the host finds it from there, and its model is told.
+func TestCloneOfAGoneFolderResumes(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		p := &Play{Main: []Step{call(bash("echo TOOL-OUTPUT-ONE")), say(essay("store"))}}
+		w := NewWorld(t, Overtone, p.Handle, v)
+		w.Allow = "Bash"
+		id := w.Prompt("FIRST " + essay("cli")).Result().SessionID
+		was := w.Project
+		w.Project = was + "-moved"
+		if err := os.Rename(was, w.Project); err != nil {
+			t.Fatal(err)
+		}
+		c := w.compress(t, id, "--bands", "0-100:compress")
+		r := w.resumed(t, c.id)
+		holds(t, r, compressed(t, c.path))
+		if !r.Has("TOOL-OUTPUT-ONE") || !r.Has("folder was "+was+" and is "+w.Project+" now") {
+			t.Error("a tool is lost, or the model is not told where it is")
+		}
+	})
+}
+
 // What a request reported of the source says nothing about its clone: a session
 // near its limit is compacted before anything else when it is resumed, its clone
 // is not.

@@ -22,7 +22,7 @@ type claudeLine struct {
 func claude() Target {
 	t := known(host.ClaudeCode)
 	t.path = func(w World, talk Talk) string {
-		return host.Of(t.Name).SessionPath(w.of(t.Name), realPath(talk.CWD), talk.ID+".jsonl")
+		return host.Of(t.Name).SessionPath(w.of(t.Name), RealPath(talk.CWD), talk.ID+".jsonl")
 	}
 	t.write = func(_ World, talk Talk) ([]byte, error) {
 		var out []any
@@ -44,8 +44,8 @@ func claude() Target {
 	return t
 }
 
-// realPath is a folder as programs see it that are started in it.
-func realPath(dir string) string {
+// RealPath is a folder as programs see it that are started in it.
+func RealPath(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
 	}

@@ -38,7 +38,7 @@ func gemini() Target {
 	t := known(host.Gemini)
 	t.path = func(w World, talk Talk) string {
 		dir := w.of(host.Gemini)
-		return filepath.Join(dir, "tmp", geminiFolder(dir, realPath(talk.CWD)), "chats", geminiName(talk.Now))
+		return filepath.Join(dir, "tmp", geminiFolder(dir, RealPath(talk.CWD)), "chats", geminiName(talk.Now))
 	}
 	t.give = giveGemini
 	t.remove = func(_ context.Context, w World, id, path string) error {
@@ -57,7 +57,7 @@ func gemini() Target {
 		if err != nil {
 			return err
 		}
-		_, err = mark.WriteString(realPath(talk.CWD))
+		_, err = mark.WriteString(RealPath(talk.CWD))
 		return errors.Join(err, mark.Close())
 	}
 	t.write = func(_ World, talk Talk) ([]byte, error) {

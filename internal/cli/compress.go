@@ -85,6 +85,12 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 		a.Note(message.FewTurns, len(plan.Turns))
 	}
 	doc := plan.Document(back, f.dryRun)
+	if doc.Gone = folderGone(s.CWD); doc.Gone != "" && host.Of(s.Host).Mirrored { // its clone stands beside it
+		return message.WithHint(message.Fail(message.CompressGone, a.short(doc.Gone)), message.HintCompressGone, s.ID)
+	}
+	if doc.Gone != "" && !a.JSON && !plan.Nothing() {
+		a.Note(message.ContinueGone, a.short(doc.Gone), a.short(a.Dir))
+	}
 	if f.dryRun {
 		if a.JSON {
 			return a.PrintJSON(doc)
@@ -126,7 +132,15 @@ func (a *app) compressed(ctx context.Context, args []string) (_ *transcript.Sess
 func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Backend, f compressFlags, doc compress.Document) error {
 	s := plan.Session
 	update, clear := a.progress()
-	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.Now()), Title: a.cloneTitle(f, s), Now: a.Now(), Progress: update, Refs: a.JSON, Clones: compress.ClonesIn(a.store().Root()), Note: catalog.NewCloneNote(s.ID, s.CWD, a.Lang)}
+	note := catalog.NewCloneNote(s.ID, s.CWD, a.Lang)
+	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.Now()), Title: a.cloneTitle(f, s), Now: a.Now(), Progress: update, Refs: a.JSON, Clones: compress.ClonesIn(a.store().Root())}
+	if doc.Gone != "" { // no agent would find it there
+		s.CWD, note.Moved = a.Dir, message.MovedFolder.Format(a.Lang, doc.Gone, a.Dir)
+		if h := host.Of(s.Host); h.Sessions.ByProject {
+			run.Dir = h.SessionPath(a.sessionDir(h), carry.RealPath(a.Dir), "")
+		}
+	}
+	run.Note = note
 	a.record(s.ID, store.On(message.EventCompressStart, "clone", run.ID, "provider", back.Name()))
 	if s.Legacy {
 		packet, res, err := plan.Packet(ctx, back.Provider, run)

@@ -110,10 +110,7 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 		}
 		end, doc.Open, doc.Left = turns.End, message.Short(turns.Open, 80), turns.Messages
 	}
-	cwd := transcript.FirstCWD(file.Path)
-	if info, err := os.Stat(cwd); cwd != "" && (err != nil || !info.IsDir()) {
-		doc.Gone = cwd
-	}
+	doc.Gone = folderGone(transcript.FirstCWD(file.Path))
 	// A clone belongs to its source's folder: where that is gone no agent finds it.
 	f.dryRun = f.dryRun || f.print
 	doc.cloned = !f.print && target.Name == file.Host && host.Of(file.Host).Texts.NoClone == (message.Text{}) && doc.Gone == ""
@@ -127,6 +124,14 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 		return err
 	}
 	return a.continues(f, target, &doc)
+}
+
+// folderGone is the folder of a session where that is not there.
+func folderGone(cwd string) string {
+	if info, err := os.Stat(cwd); cwd == "" || err == nil && info.IsDir() {
+		return ""
+	}
+	return cwd
 }
 
 // cloneToContinue makes a clone in the same agent. Where there is nothing to shorten,

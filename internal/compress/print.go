@@ -153,6 +153,7 @@ type Document struct {
 	Result *resultJSON `json:"result,omitempty"`
 	Resume string      `json:"resume,omitempty"`
 	CWD    string      `json:"cwd,omitempty"`
+	Gone   string      `json:"folderGone,omitempty"`
 	Packet string      `json:"packet,omitempty"`
 }
 

@@ -29,6 +29,7 @@ type Progress struct {
 // RunOptions are what a run needs from the outside.
 type RunOptions struct {
 	ID       string // of the clone
+	Dir      string // the folder that it lies in; "" is that of its source
 	Title    string
 	Now      time.Time
 	Progress func(Progress)
@@ -428,7 +429,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 // change turns the results into what the clone does differently.
 func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (transcript.Change, error) {
 	res.Host = p.asHostCounts(p.lost(res, o.Note != nil))
-	ch := transcript.Change{ID: o.ID, Title: o.Title, Now: o.Now, Tokens: res.Host}
+	ch := transcript.Change{ID: o.ID, Dir: o.Dir, Title: o.Title, Now: o.Now, Tokens: res.Host}
 	items := p.standing(kept)
 	touched := slices.Collect(maps.Keys(items))
 	for _, i := range p.edits {

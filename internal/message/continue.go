@@ -28,6 +28,8 @@ var (
 	ContinueRedacted = Text{ZH: "已遮蔽，不送往 %s：%s", EN: "redacted, as it goes to %s: %s"}
 	ContinueOpen     = Text{ZH: "這個 session 正在寫入：只接到最後完整的一輪，不含進行中的 “%s”（訊息 %s）", EN: "the session is being written to: continued up to its last whole turn, without the one under way, “%s” (messages: %s)"}
 	ContinueGone     = Text{ZH: "session 的資料夾 %s 不存在；改在 %s 接續", EN: "the session's folder %s is not there; it goes on in %s"}
+	CompressGone     = Text{ZH: "session 的資料夾 %s 不存在，那裡的副本沒有辦法接續", EN: "the session's folder %s is not there, and a clone could not go on in it"}
+	HintCompressGone = Text{ZH: "overtone continue %s 在目前的資料夾接續", EN: "overtone continue %s goes on in the current folder"}
 	ContinueSession  = Text{ZH: "session：%s", EN: "session: %s"}
 	ContinueAsIs     = Text{ZH: "context 約 %s tokens，沒有可縮短的內容：直接接續它即可", EN: "context about %s tokens, there is nothing to shorten: go on with the session itself"}
 	ContinueMissing  = Text{ZH: "找不到 %s，無法在 %s 接續", EN: "%s is not installed, so that nothing can be continued in %s"}

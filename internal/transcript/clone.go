@@ -33,6 +33,8 @@ type Change struct {
 	// Removed lists entries to leave out, in ascending order. What hung under
 	// them hangs under their nearest remaining ancestor.
 	Removed []int32
+	// Dir is the folder that the clone lies in; "" is that of its source.
+	Dir string
 	// Now names a Codex rollout.
 	Now time.Time
 	// Tokens is how large the clone's next request will be, 0 where nobody knows. What
@@ -86,7 +88,7 @@ func NewID(h Host, now time.Time) string {
 // errFolder is the error of a session that is more than its file.
 var errFolder = errors.New("such a session is a folder with a database, of which a copy of the file is no session")
 
-// Clone writes a copy of the session beside it, under a new id. The file
+// Clone writes a copy of the session, beside it unless told otherwise, under a new id. The file
 // appears under its name only after it was written, synced and verified; on
 // any error, a cancelled context included, nothing remains. The source is only
 // read, and only as far as it was indexed.
@@ -98,7 +100,10 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 	if s.Host == Codex {
 		name = "rollout-" + ch.Now.Format("2006-01-02T15-04-05") + "-" + ch.ID + ".jsonl"
 	}
-	path := filepath.Join(filepath.Dir(s.Path), name)
+	path := filepath.Join(cmp.Or(ch.Dir, filepath.Dir(s.Path)), name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return Cloned{}, err
+	}
 	if _, err := os.Lstat(path); err == nil {
 		return Cloned{}, fmt.Errorf("clone %s: %s already exists", s.Path, path)
 	}
