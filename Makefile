@@ -129,10 +129,13 @@ race:
 	$(GO) test -race -timeout 40m ./...
 
 # Kills every hook of a story before each of its system calls, and lets each call that
-# deals with files fail (Linux), some minutes.
+# deals with files fail (Linux); then kills every command that writes 300 times at random,
+# with all recorded sessions in its home. Up to an hour.
 crash: export OVERTONE_CRASH := 1
+crash: export OVERTONE_KILLS ?= 300
+crash: export OVERTONE_SEED ?= $(shell echo $$RANDOM)
 crash:
-	$(GO) test -count=1 -timeout 60m -v -run "Killed|Errors" ./internal/crash/
+	$(GO) test -count=1 -timeout 120m -v -run "Killed|Errors" ./internal/crash/
 
 # Which rules can be broken without a test noticing: each of MUTATED is changed in
 # MUTANTS small places, one at a time, and its own tests run on every change; at least

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -139,9 +141,19 @@ func (f Finder) TidyClones(ctx context.Context, removed []string, now time.Time)
 	if err != nil {
 		return compress.Tidied{}, err // who cannot be seen may need them
 	}
-	transcript.Sweep(files, now)
 	root := f.Home.Root()
-	return compress.Tidy(ctx, compress.ClonesIn(root), compress.CacheIn(root), files, removed, now)
+	list := compress.ClonesIn(root)
+	dirs := map[string]bool{}
+	for _, file := range files {
+		dirs[filepath.Dir(file.Path)] = true
+	}
+	for _, c := range list.All() { // a run that was killed may have made its folder
+		dirs[filepath.Dir(c.Path)] = c.Path != ""
+	}
+	for dir := range dirs {
+		store.SweepTemp(dir, now)
+	}
+	return compress.Tidy(ctx, list, compress.CacheIn(root), files, removed, now)
 }
 
 // isGone says that the session is gone that a clone was made from.

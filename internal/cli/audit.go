@@ -163,6 +163,7 @@ func (a *app) auditPage(path string, r *audit.Report) error {
 	if err != nil {
 		return err
 	}
+	store.SweepTemp(filepath.Dir(path), a.Now())
 	if err := store.AtomicWrite(path, page, 0o644); err != nil {
 		// The file that it is written to first is nobody's business.
 		if at, ok := errors.AsType[*fs.PathError](err); ok {

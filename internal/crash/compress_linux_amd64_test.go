@@ -60,29 +60,45 @@ func (w world) run(args ...string) (stdout, stderr string, err error) {
 	return out.String(), errs.String(), err
 }
 
+// ended is how a disturbed command ended.
+type ended struct {
+	calls                int    // that could have been disturbed
+	last, stdout, stderr string // last is the call that was not made
+	status               syscall.WaitStatus
+}
+
 // disturbed runs a command and kills it, or lets a call fail.
-func (w world) disturbed(at target, args ...string) (last, stdout, stderr string, status syscall.WaitStatus) {
+func (w world) disturbed(at target, in []byte, args ...string) (e ended) {
 	w.t.Helper()
 	scratch := w.t.TempDir()
-	files := []*os.File{nil, nil, nil}
-	for i, name := range []string{os.DevNull, filepath.Join(scratch, "out"), filepath.Join(scratch, "err")} {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err := os.WriteFile(filepath.Join(scratch, "in"), in, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	var files []*os.File
+	for _, name := range []string{"in", "out", "err"} {
+		f, err := os.OpenFile(filepath.Join(scratch, name), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		defer f.Close()
-		files[i] = f
+		files = append(files, f)
 	}
-	_, last, status, err := trace(w.program, args, &os.ProcAttr{Dir: w.dir, Env: w.env(), Files: files}, at)
+	var err error
+	e.calls, e.last, e.status, err = trace(w.program, args, &os.ProcAttr{Dir: w.dir, Env: w.env(), Files: files}, at)
 	if errors.Is(err, syscall.EPERM) {
 		w.t.Skip("no tracing here: ", err)
 	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	out, _ := os.ReadFile(filepath.Join(scratch, "out"))
-	errs, _ := os.ReadFile(filepath.Join(scratch, "err"))
-	return last, string(out), string(errs), status
+	for name, to := range map[string]*string{"out": &e.stdout, "err": &e.stderr} {
+		data, err := os.ReadFile(filepath.Join(scratch, name))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		*to = string(data)
+	}
+	return e
 }
 
 // left lists the files below a folder of the world.
@@ -189,10 +205,10 @@ func TestCompressKilledAnywhere(t *testing.T) {
 	}
 	for n := min(stride, 4); ; n += stride {
 		w := before.copyTo(scratch)
-		last, _, stderr, status := w.disturbed(target{n: n}, compression...)
-		if !status.Signaled() {
-			if status.ExitStatus() != 0 || len(w.clones()) != 1 {
-				t.Errorf("undisturbed it ends with %d: %s", status.ExitStatus(), stderr)
+		end := w.disturbed(target{n: n}, nil, compression...)
+		if !end.status.Signaled() {
+			if end.status.ExitStatus() != 0 || len(w.clones()) != 1 {
+				t.Errorf("undisturbed it ends with %d: %s", end.status.ExitStatus(), end.stderr)
 			}
 			break
 		}
@@ -200,7 +216,7 @@ func TestCompressKilledAnywhere(t *testing.T) {
 		if len(w.clones()) > 0 {
 			named++
 		}
-		w.usable(fmt.Sprintf("killed before %s (%d)", last, n), source)
+		w.usable(fmt.Sprintf("killed before %s (%d)", end.last, n), source)
 	}
 	if t.Logf("%d points, %d of them with a clone", points, named); every == 1 && named == 0 {
 		t.Error("the clone was never there")
@@ -225,7 +241,8 @@ func TestCompressErrorsAreTold(t *testing.T) {
 	for _, errno := range errnos {
 		for n := 1; ; n += stride {
 			w := before.copyTo(scratch)
-			last, stdout, stderr, status := w.disturbed(target{n: n, fails: errno}, compression...)
+			end := w.disturbed(target{n: n, fails: errno}, nil, compression...)
+			last, stdout, stderr, status := end.last, end.stdout, end.stderr, end.status
 			if last == "" {
 				break
 			}
@@ -280,7 +297,8 @@ func TestRecallErrorsAreTold(t *testing.T) {
 	for _, errno := range errnos {
 		for n := 1; ; n += stride {
 			w := before.copyTo(scratch)
-			last, stdout, stderr, status := w.disturbed(target{n: n, fails: errno}, "recall", "pleasant")
+			end := w.disturbed(target{n: n, fails: errno}, nil, "recall", "pleasant")
+			last, stdout, stderr, status := end.last, end.stdout, end.stderr, end.status
 			if last == "" {
 				break
 			}

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 )
 
@@ -99,38 +98,10 @@ func (w world) call(s step) string {
 	return stdout.String()
 }
 
-// kill runs a step and kills it; false where it lived.
-func (w world) kill(s step, at target) (last string, killed bool) {
+// hook runs a step and kills it, or lets a call fail.
+func (w world) hook(s step, at target) ended {
 	w.t.Helper()
-	scratch := w.t.TempDir()
-	in := filepath.Join(scratch, "in")
-	if err := os.WriteFile(in, w.input(s), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	var files []*os.File
-	for i, name := range []string{in, filepath.Join(scratch, "out"), filepath.Join(scratch, "err")} {
-		flag := os.O_RDWR | os.O_CREATE
-		if i == 0 {
-			flag = os.O_RDONLY
-		}
-		f, err := os.OpenFile(name, flag, 0o600)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		defer f.Close()
-		files = append(files, f)
-	}
-	_, last, status, err := trace(w.program, []string{"hook", s.event, "--host", "claude-code"}, &os.ProcAttr{Dir: w.dir, Env: w.env(), Files: files}, at)
-	if errors.Is(err, syscall.EPERM) {
-		w.t.Skip("no tracing here: ", err)
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if status.Exited() && status.ExitStatus() != 0 {
-		w.t.Fatalf("%s ends with %d", s.event, status.ExitStatus())
-	}
-	return last, status.Signaled()
+	return w.disturbed(at, w.input(s), "hook", s.event, "--host", "claude-code")
 }
 
 // copyTo makes a copy of everything.
@@ -241,7 +212,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-o", dir, "../../cmd/overtone")
+	cmd := exec.Command("go", "build", "-o", dir, "../../cmd/overtone", "../eval/corpus")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
@@ -317,7 +288,10 @@ func TestKilledAnywhere(t *testing.T) {
 			}
 			for n := 1 + i%stride; ; n += stride {
 				w := before.copyTo(scratch)
-				last, killed := w.kill(s, target{n: n, every: all})
+				end := w.hook(s, target{n: n, every: all})
+				if end.status.Exited() && end.status.ExitStatus() != 0 {
+					t.Fatalf("%s ends with %d", s.event, end.status.ExitStatus())
+				}
 				points++
 				id := w.print()
 				if !seen[id] {
@@ -328,13 +302,13 @@ func TestKilledAnywhere(t *testing.T) {
 						told += strings.Count(w.call(e), "<overtone-packet")
 					}
 					if got := w.outcome(); got != with && got != without {
-						t.Errorf("killed before %s (%d) it ends otherwise:\n%s", last, n, diff(with, without, got))
+						t.Errorf("killed before %s (%d) it ends otherwise:\n%s", end.last, n, diff(with, without, got))
 					}
 					if told > 1 {
-						t.Errorf("killed before %s (%d): handed over %d times", last, n, told)
+						t.Errorf("killed before %s (%d): handed over %d times", end.last, n, told)
 					}
 				}
-				if !killed || !all && n > 2*stride {
+				if !end.status.Signaled() || !all && n > 2*stride {
 					break
 				}
 			}

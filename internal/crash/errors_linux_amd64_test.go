@@ -12,41 +12,6 @@ import (
 	"testing"
 )
 
-// fault runs a step in which one system call fails.
-func (w world) fault(s step, at target) (last, stdout, stderr string, status syscall.WaitStatus) {
-	w.t.Helper()
-	scratch := w.t.TempDir()
-	in := filepath.Join(scratch, "in")
-	if err := os.WriteFile(in, w.input(s), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	var files []*os.File
-	for i, name := range []string{in, filepath.Join(scratch, "out"), filepath.Join(scratch, "err")} {
-		flag := os.O_RDWR | os.O_CREATE
-		if i == 0 {
-			flag = os.O_RDONLY
-		}
-		f, err := os.OpenFile(name, flag, 0o600)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		defer f.Close()
-		files = append(files, f)
-	}
-	_, last, status, err := trace(w.program, []string{"hook", s.event, "--host", "claude-code"}, &os.ProcAttr{Dir: w.dir, Env: w.env(), Files: files}, at)
-	if err != nil {
-		w.t.Skip("no tracing here: ", err)
-	}
-	read := func(name string) string {
-		data, err := os.ReadFile(filepath.Join(scratch, name))
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		return string(data)
-	}
-	return last, read("out"), read("err"), status
-}
-
 // Whatever call of whatever hook fails, the hook ends with 0 and with output that
 // its host understands; and what then is not as it should be, said or on disk, is
 // told in a line on stderr. `make test` takes a sample.
@@ -80,7 +45,8 @@ func TestErrorsAreTold(t *testing.T) {
 			for _, errno := range errnos {
 				for n := 1 + i%stride; ; n += stride {
 					w := before.copyTo(scratch)
-					last, stdout, stderr, status := w.fault(s, target{n: n, fails: errno})
+					end := w.hook(s, target{n: n, fails: errno})
+					last, stdout, stderr, status := end.last, end.stdout, end.stderr, end.status
 					if last == "" {
 						break
 					}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -110,7 +111,9 @@ func SweepTemp(dir string, now time.Time) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if !e.Type().IsRegular() || !strings.HasPrefix(name, ".") || !strings.Contains(name, tempMark) {
+		// The folder may be a person's: their own names do not end in a random number.
+		number := name[strings.LastIndexByte(name, '-')+1:]
+		if _, err := strconv.ParseUint(strings.TrimSuffix(number, ".tmp"), 10, 64); err != nil || !e.Type().IsRegular() || !strings.HasPrefix(name, ".") || !strings.Contains(name, tempMark) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > tempAge {

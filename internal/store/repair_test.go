@@ -99,7 +99,7 @@ func TestSweepTemp(t *testing.T) {
 	old := time.Now().Add(-2 * tempAge)
 	var gone, stay []string
 	for _, dir := range []string{h.root, h.claude, cache} {
-		for name, list := range map[string]*[]string{".settings.json.overtone-1": &gone, ".settings.json.swp": &stay, "x.overtone-1": &stay} {
+		for name, list := range map[string]*[]string{".settings.json.overtone-1": &gone, ".settings.json.swp": &stay, ".overtone-mine": &stay, ".overtone-clone-7.tmp": &gone, "x.overtone-1": &stay} {
 			path := filepath.Join(dir, name)
 			writeRaw(t, path, "x")
 			if err := os.Chtimes(path, old, old); err != nil {

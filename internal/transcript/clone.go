@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Change says how a clone differs from its source.
@@ -112,7 +113,7 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 		return Cloned{}, err
 	}
 	defer src.Close()
-	Sweep([]File{{Path: path}}, ch.Now) // it may have filled the disk
+	store.SweepTemp(filepath.Dir(path), ch.Now) // what a killed run left may have filled the disk
 	tmp, err := os.CreateTemp(filepath.Dir(path), tempPattern)
 	if err != nil {
 		return Cloned{}, fmt.Errorf("clone %s: %w", s.Path, err)
@@ -177,24 +178,8 @@ func (s *Session) writeAndVerify(ctx context.Context, src, tmp *os.File, ch *Cha
 	return n, err
 }
 
+// [store.SweepTemp] knows the name as one that was left over.
 const tempPattern = ".overtone-clone-*.tmp"
-
-// Sweep removes what killed runs left beside these sessions. A clone that is being
-// written is younger: a gigabyte takes seconds.
-func Sweep(files []File, now time.Time) {
-	dirs := map[string]bool{}
-	for _, f := range files {
-		dirs[filepath.Dir(f.Path)] = true
-	}
-	for dir := range dirs {
-		left, _ := filepath.Glob(filepath.Join(dir, tempPattern))
-		for _, f := range left {
-			if info, err := os.Lstat(f); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > time.Hour {
-				_ = os.Remove(f)
-			}
-		}
-	}
-}
 
 // splicer copies a stream and replaces parts of it.
 type splicer struct {

@@ -36,7 +36,7 @@ type options struct {
 	seed               uint64
 	cuts, parts, tries int
 	only               string
-	program            string
+	program, place     string
 }
 
 func main() {
@@ -48,6 +48,7 @@ func main() {
 	flag.IntVar(&o.tries, "tries", 0, "how many accidents happen to each session, chosen by the seed; 0 for all")
 	flag.StringVar(&o.only, "only", "", "only sessions whose name contains this")
 	flag.StringVar(&o.program, "program", filepath.Join("bin", "overtone"), "the program of the steps that are processes of their own")
+	flag.StringVar(&o.place, "place", "", "only put the sessions into this home, and print the size, agent and id of each")
 	flag.Parse()
 	if o.sample {
 		o.tries = tried
@@ -68,9 +69,12 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(told)
 	began := time.Now()
 	now := began.Truncate(time.Second)
+	if o.place != "" {
+		return place(o.place, now, list)
+	}
+	fmt.Println(told)
 	r := &report{slow: map[string]time.Duration{}, refused: map[string][]string{}}
 
 	// Each alone, then its accidents.
@@ -106,6 +110,18 @@ func run(o options) error {
 		return fmt.Errorf("%d faults", n)
 	}
 	return nil
+}
+
+// place puts all sessions into one home.
+func place(dir string, now time.Time, list []session) error {
+	h := &home{dir: dir, now: now}
+	for _, s := range list {
+		if err := h.place(s); err != nil {
+			return err
+		}
+		fmt.Printf("%d\t%s\t%s\n", len(s.data), s.host, s.id)
+	}
+	return h.ready()
 }
 
 // hashName has the accidents of a session be the same whichever others there are.
