@@ -97,9 +97,11 @@ func trace(path string, args []string, attr *os.ProcAttr, at target) (calls int,
 			if !counts && at.fails != 0 {
 				name, counts = reads[regs.Orig_rax]
 			}
-			// An exit cannot fail, and what the runtime does before main is its own.
-			if at.fails != 0 && regs.Orig_rax == syscall.SYS_EXIT_GROUP {
-				counts = false
+			// An exit cannot fail, nor can the event by which the runtime wakes its own
+			// poller: it is no file, and where writing to it fails the runtime gives up.
+			if at.fails != 0 && counts {
+				fd, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", p.Pid, int32(regs.Rdi)))
+				counts = regs.Orig_rax != syscall.SYS_EXIT_GROUP && fd != "anon_inode:[eventfd]"
 			}
 			if !counts && at.every {
 				name, counts = fmt.Sprintf("call %d", regs.Orig_rax), true

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -84,6 +85,9 @@ func (s *scanner) argument(i int) (Span, bool) {
 	if i == 0 || s.text[i-1] != '"' && s.text[i-1] != '\'' {
 		return Span{}, false
 	}
+	if end := s.skipBack(i, 12); strings.HasSuffix(s.text[:s.back(end, urlSafe|dot, 80)], "/") {
+		return Span{}, false // the end of a path in a list of paths is no name
+	}
 	return s.pair(i, i+1)
 }
 
@@ -112,6 +116,14 @@ func (s *scanner) cell(i int) (Span, bool) {
 	name, ok := s.nameBefore(i)
 	if !ok || !s.meaningOf(name).telling || strings.Contains(s.text[i-1:min(len(s.text), i+2)], "||") {
 		return Span{}, false
+	}
+	if s.is(i-1, word) && s.is(i+1, word) {
+		// A pattern (one|other) has no spaces at its bars either, but a row of a table that
+		// has none begins with a bar.
+		line := s.lineStart(i)
+		if first := strings.IndexByte(s.text[line:], '|'); strings.ContainsFunc(s.text[line:line+first], unicode.IsLetter) {
+			return Span{}, false
+		}
 	}
 	v, ok := s.valueAfter(i + 1)
 	if rest := s.text[v.end:min(len(s.text), v.end+8)]; !ok || !strings.Contains(rest, "|") {
@@ -391,7 +403,7 @@ func (s *scanner) weigh(how strength, name string, v value, where place) (Span, 
 		v = s.credentials(v.start)
 	}
 	if where == prose {
-		v.end = v.start + len(strings.TrimRight(s.text[v.start:v.end], ".:?"))
+		v.end = v.start + len(strings.TrimRight(strings.TrimSuffix(s.text[v.start:v.end], "**"), ".:?")) // bold ends there
 	}
 	text := s.text[v.start:v.end]
 	if !convincing(how, name, text, where) || v.quoted && !utf8.ValidString(text) {

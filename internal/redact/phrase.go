@@ -321,6 +321,9 @@ func (s *scanner) divide(v value, splits string) (Span, bool) {
 		v.end = v.start + at
 	}
 	v.start += k + 1
+	if line := s.runFrom(v.start, digit); line > v.start && strings.HasPrefix(s.text[line:v.end], ":") && strings.Contains(text[:k], ".") {
+		return Span{}, false // file.go:12:text, as grep prints it
+	}
 	sp, ok := s.weigh(password, "", v, prose)
 	if sp.Kind == "password" {
 		sp.Kind = "basic-auth"

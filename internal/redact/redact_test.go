@@ -99,6 +99,12 @@ func TestPositives(t *testing.T) {
 	uuid := hex32[:8] + "-" + hex32[8:12] + "-" + hex32[12:16] + "-" + hex32[16:20] + "-" + hex32[20:]
 	pw := "hunt" + "er2" + "hunter"
 	for _, tc := range []struct{ kind, text, secret string }{
+		// Beside what only looks like them.
+		{"basic-auth", "login: ann:12" + pw, pw},
+		{"password", "**Password " + pw + "** is for staging", pw},
+		{"password", "   12→|password|" + pw + "|", pw},
+		{"password", "password | " + pw + " | staging", pw},
+		{"service-token", "my-key-re_" + random, random},
 		// Shapes.
 		{"private-key", "key:\n" + pem("RSA ", "\n") + "\nend", made(base62, 64)},
 		{"private-key", pem("OPENSSH ", "\n"), made(base62, 64)},
@@ -192,6 +198,16 @@ func TestNegatives(t *testing.T) {
 	hex7, hex40, hex64 := made(hexChars, 7), made(hexChars, 40), made(hexChars, 64)
 	uuid := hex40[:8] + "-" + hex40[8:12] + "-" + hex40[12:16] + "-" + hex40[16:20] + "-" + hex40[20:32]
 	for _, text := range []string{
+		// Found in recorded sessions: lines of grep, bold words, patterns, lists of paths,
+		// tokens' beginnings in the middle of encoded data.
+		"src/auth/dto/login.dto.ts:6:export class LoginDto {",
+		"origin/main:registry/azure-kubelogin.toml:1:backends = [\"aqua:Azure/kubelogin\"]",
+		"/home/ann/src/devin-credentials-manager.ts:34:export class Manager {",
+		"- **Social factor** (if enrolled)\n- **Password factor** (if enrolled)",
+		"grep -E '(OTP|one-time.*password|email.*auth|passwordless)'",
+		`left: ["/var/folders/6m/23f_80p95q79kmhpm8_w50340000gn/T/.tmp1/apps/api", "/var/folders/6m/23f_80p95q79kmhpm8_w50340000gn/T/.tmp1/apps/web"]`,
+		"gAAAAAB" + made(base62, 80) + "-re_" + made(base62, 80),
+		"gAAAAAB" + made(base62, 80) + "_fo1_" + made(base62, 80),
 		// Hashes and ids.
 		"commit " + hex40,
 		"[main " + hex7 + "] message",

@@ -144,7 +144,9 @@ func (s *scanner) starts(i int, opt option) bool {
 		block = base64 | urlSafe
 	}
 	if !s.is(i-1, block) {
-		return true
+		// Behind - or _ it may still be in the middle of encoded data.
+		const long = 40
+		return !s.is(i-1, urlSafe) || i-s.back(i, urlSafe, long) < long || !looksRandom(s.text[i-long:i])
 	}
 	t := s.text
 	switch {
