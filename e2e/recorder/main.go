@@ -20,7 +20,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 type call struct {
@@ -104,12 +105,6 @@ func expand(out, stdin []byte) []byte {
 		return out
 	}
 	response := gjson.GetBytes(stdin, "tool_response").Raw
-	response, err := sjson.Set(response, "content", []map[string]string{{"type": "text", "text": text.Str}})
-	if err != nil {
-		panic(err)
-	}
-	if out, err = sjson.SetRawBytes(out, field, []byte(response)); err != nil {
-		panic(err)
-	}
-	return out
+	response = store.SetJSON(response, "content", []map[string]string{{"type": "text", "text": text.Str}})
+	return store.SetJSON(out, field, json.RawMessage(response))
 }

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/mirror"
@@ -223,26 +222,26 @@ func changedGemini(m gjson.Result, before, after map[string]gjson.Result) string
 		if m.Get("type").String() == geminiSaid {
 			text = said.text
 		}
-		raw, _ = sjson.Set(raw, "content", text) // valid JSON stays so
+		raw = store.SetJSON(raw, "content", text)
 	}
 	if said.known && !after[id].Get(`message.content.#(type=="thinking")`).Exists() && m.Get("thoughts").Exists() {
-		raw, _ = sjson.SetRaw(raw, "thoughts", "[]")
+		raw = store.SetJSON(raw, "thoughts", []string{})
 	}
 	if m.Get("toolCalls").Exists() {
-		raw, _ = sjson.SetRaw(raw, "toolCalls", eachAnswer(m.Get("toolCalls"), "id", "result.0.functionResponse.response.output", before, after))
+		raw = store.SetJSON(raw, "toolCalls", eachAnswer(m.Get("toolCalls"), "id", "result.0.functionResponse.response.output", before, after))
 	}
 	if m.Get("content.0.functionResponse").Exists() {
 		parts := eachAnswer(m.Get("content"), "functionResponse.id", "functionResponse.response.output", before, after)
-		if parts == "[]" {
+		if string(parts) == "[]" {
 			return ""
 		}
-		raw, _ = sjson.SetRaw(raw, "content", parts)
+		raw = store.SetJSON(raw, "content", parts)
 	}
 	return raw
 }
 
 // eachAnswer is a list of tools' answers with what the clone says of them.
-func eachAnswer(list gjson.Result, id, output string, before, after map[string]gjson.Result) string {
+func eachAnswer(list gjson.Result, id, output string, before, after map[string]gjson.Result) json.RawMessage {
 	var out []string
 	list.ForEach(func(_, v gjson.Result) bool {
 		was, is, known, stays := answerOf(v.Get(id).String(), before, after)
@@ -251,12 +250,12 @@ func eachAnswer(list gjson.Result, id, output string, before, after map[string]g
 		case known && !stays:
 			return true
 		case known && was != is:
-			raw, _ = sjson.Set(raw, output, transcript.WithoutExit(is)) // valid JSON stays so
+			raw = store.SetJSON(raw, output, transcript.WithoutExit(is))
 		}
 		out = append(out, raw)
 		return true
 	})
-	return "[" + strings.Join(out, ",") + "]"
+	return json.RawMessage("[" + strings.Join(out, ",") + "]")
 }
 
 // answerOf is what a tool's answer was, and is in the clone.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -83,6 +83,5 @@ func (t *texts) next(p gjson.Result) (raw string, stays bool) {
 		return "", false
 	}
 	t.told = true
-	raw, _ = sjson.Set(p.Raw, "text", t.text) // valid JSON stays so
-	return raw, true
+	return store.SetJSON(p.Raw, "text", t.text), true
 }

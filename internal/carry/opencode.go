@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/mirror"
@@ -120,7 +119,7 @@ func (t Target) giveOpencode(ctx context.Context, w World, c Clone) (string, err
 		}
 		list = append(list, string(note))
 	}
-	about, _ := sjson.Set(info.Raw, "title", c.Title) // valid JSON stays so
+	about := store.SetJSON(info.Raw, "title", c.Title)
 	renamed := strings.NewReplacer(ids...)
 	doc := renamed.Replace(`{"info":` + about + `,"messages":[` + strings.Join(list, ",") + `]}`)
 	if _, err := t.imported(ctx, w, Talk{ID: c.ID, CWD: c.CWD}, []byte(doc)); err != nil {
@@ -191,11 +190,11 @@ func changed(m gjson.Result, id string, before, after map[string]gjson.Result) s
 	if len(parts) == 0 && len(m.Get("parts").Array()) > 0 {
 		return ""
 	}
-	raw, _ = sjson.SetRaw(raw, "parts", "["+strings.Join(parts, ",")+"]") // valid JSON stays so
+	raw = store.SetJSON(raw, "parts", json.RawMessage("["+strings.Join(parts, ",")+"]"))
 	if u := after[id].Get("message.usage"); u.Exists() && u.Raw != before[id].Get("message.usage").Raw {
 		input := u.Get("input_tokens").Int() + u.Get("cache_creation_input_tokens").Int() + u.Get("cache_read_input_tokens").Int()
 		output := u.Get("output_tokens").Int()
-		raw, _ = sjson.SetRaw(raw, "info.tokens", fmt.Sprintf(`{"total":%d,"input":%d,"output":%d,"reasoning":0,"cache":{"read":0,"write":0}}`, input+output, input, output))
+		raw = store.SetJSON(raw, "info.tokens", json.RawMessage(fmt.Sprintf(`{"total":%d,"input":%d,"output":%d,"reasoning":0,"cache":{"read":0,"write":0}}`, input+output, input, output)))
 	}
 	return raw
 }
@@ -214,7 +213,7 @@ func newCall(p gjson.Result, id string, before, after map[string]gjson.Result) (
 	}
 	raw = p.Raw
 	if is.Raw != was.Raw {
-		raw, _ = sjson.SetRaw(raw, "state.input", is.Raw) // valid JSON stays so
+		raw = store.SetJSON(raw, "state.input", json.RawMessage(is.Raw))
 	}
 	said, now := before[id+"/results"].Get(answer), after[id+"/results"].Get(answer)
 	if said.Exists() && now.Raw != said.Raw {
@@ -222,7 +221,7 @@ func newCall(p gjson.Result, id string, before, after map[string]gjson.Result) (
 		if now.IsArray() {
 			text = now.Get("0.text").String()
 		}
-		raw, _ = sjson.Set(raw, "state.output", transcript.WithoutExit(text))
+		raw = store.SetJSON(raw, "state.output", transcript.WithoutExit(text))
 	}
 	return raw, true
 }

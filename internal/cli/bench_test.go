@@ -14,9 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidwall/sjson"
-
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // What a hook costs is measured against the least a Go program can cost: one
@@ -246,7 +245,7 @@ func (c *contender) median() time.Duration {
 func (w *world) call(bin, event, proof string, kv ...string) *contender {
 	in := []byte(`{"session_id":"` + benchSession + `"}`)
 	for i, kv := 0, slices.Concat([]string{"transcript_path", w.transcript, "cwd", w.home}, kv); i < len(kv); i += 2 {
-		in, _ = sjson.SetBytes(in, kv[i], kv[i+1])
+		in = store.SetJSON(in, kv[i], kv[i+1])
 	}
 	return &contender{name: event, argv: []string{bin, event, "--host", "claude-code"}, stdin: in, world: w, event: proof}
 }

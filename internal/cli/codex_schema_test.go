@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // fits checks a value against as much of JSON Schema as Codex's hook schemas
@@ -77,12 +77,9 @@ func TestCodexOutputFitsItsSchemas(t *testing.T) {
 
 	const common = `{"session_id":"s1","turn_id":"u1","cwd":".","model":"m","permission_mode":"default"}`
 	input := func(transcript string, fields ...string) string {
-		in, err := sjson.Set(common, "transcript_path", transcript)
-		for i := 0; i < len(fields) && err == nil; i += 2 {
-			in, err = sjson.Set(in, fields[i], fields[i+1])
-		}
-		if err != nil {
-			t.Fatal(err)
+		in := store.SetJSON(common, "transcript_path", transcript)
+		for i := 0; i < len(fields); i += 2 {
+			in = store.SetJSON(in, fields[i], fields[i+1])
 		}
 		return in
 	}

@@ -20,10 +20,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/cli"
 	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
@@ -139,16 +139,14 @@ func cmdHook(ts *testscript.TestScript, neg bool, args []string) {
 			words = append(words, arg)
 			continue
 		}
-		var err error
 		switch raw := strings.TrimSuffix(key, ":"); {
 		case raw != key:
-			in, err = sjson.SetRawBytes(in, raw, []byte(val))
+			in = store.SetJSON(in, raw, json.RawMessage(val))
 		case strings.HasPrefix(val, "@"):
-			in, err = sjson.SetBytes(in, key, strings.TrimSuffix(ts.ReadFile(val[1:]), "\n"))
+			in = store.SetJSON(in, key, strings.TrimSuffix(ts.ReadFile(val[1:]), "\n"))
 		default:
-			in, err = sjson.SetBytes(in, key, val)
+			in = store.SetJSON(in, key, val)
 		}
-		ts.Check(err)
 	}
 	file := ts.MkAbs(".hook.json")
 	ts.Check(os.WriteFile(file, in, 0o600))

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/redact"
@@ -87,9 +86,7 @@ func (e Env) answer(args []string, ask gjson.Result) (out []byte) {
 		}
 	}
 	if path := e.mirrorOf(gjson.ParseBytes(input)); path != "" {
-		if with, err := sjson.SetBytes(input, "transcript_path", path); err == nil {
-			input = with
-		}
+		input = store.SetJSON(input, "transcript_path", path)
 	}
 	var said bytes.Buffer
 	e.Stdin, e.Stdout = bytes.NewReader(input), &said
@@ -120,7 +117,6 @@ func (e Env) mirrorOf(input gjson.Result) string {
 	if root == "" || id == "" {
 		return ""
 	}
-	info, _ := sjson.Set(`{}`, "id", id) // texts
-	info, _ = sjson.Set(info, "directory", input.Get("cwd").String())
-	return transcript.OpencodeMirror(root, gjson.Parse(info)).Path
+	info := store.EncodeJSON(map[string]string{"id": id, "directory": input.Get("cwd").String()})
+	return transcript.OpencodeMirror(root, gjson.ParseBytes(info)).Path
 }

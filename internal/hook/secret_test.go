@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -132,10 +131,7 @@ func plant(t *testing.T, in, text string, which func(name string) bool) string {
 				}
 				said = v.Str[:i] + text + "\n" + strings.Replace(v.Str[i:], `"HINT"`, string(hint), 1)
 			}
-			var err error
-			if in, err = sjson.Set(in, path, said); err != nil {
-				t.Fatal(err)
-			}
+			in = store.SetJSON(in, path, said)
 		}
 	}
 	walk(gjson.Parse(in), "")
@@ -264,7 +260,7 @@ func TestNoSecretIsKept(t *testing.T) {
 					for at, prompt := range map[string]string{"hookSpecificOutput.updatedInput": "hookSpecificOutput.updatedInput.prompt", "prompt": "prompt"} {
 						if handed := gjson.Get(stdout, prompt); handed.Exists() {
 							ours, _, _ := strings.Cut(handed.Str, "\n---\n")
-							stdout, _ = sjson.Set(stdout, at, ours)
+							stdout = store.SetJSON(stdout, at, ours)
 						}
 					}
 					for class, at := range v.leaks(stdout) {

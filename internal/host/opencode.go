@@ -2,16 +2,17 @@ package host
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/plugin"
 )
 
@@ -193,7 +194,7 @@ func OpencodeEvents(part gjson.Result) []Event {
 		{"error", state.Get("error").Raw},
 	} {
 		if f[1] != "" {
-			payload, _ = sjson.SetRawBytes(payload, f[0], []byte(f[1])) // JSON
+			payload = store.SetJSON(payload, f[0], json.RawMessage(f[1]))
 		}
 	}
 	t := decodeOpencode(event, payload).Tool

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -103,12 +102,9 @@ func withPrompt(input json.RawMessage, prompt string) json.RawMessage {
 	if !gjson.ParseBytes(input).IsObject() {
 		return nil
 	}
-	out, err := sjson.SetBytes(input, "prompt", prompt)
-	if err == nil && !gjson.GetBytes(input, "run_in_background").Exists() {
-		out, err = sjson.SetBytes(out, "run_in_background", false)
-	}
-	if err != nil {
-		return nil
+	out := store.SetJSON([]byte(input), "prompt", prompt)
+	if !gjson.GetBytes(input, "run_in_background").Exists() {
+		out = store.SetJSON(out, "run_in_background", false)
 	}
 	return out
 }
@@ -116,15 +112,10 @@ func withPrompt(input json.RawMessage, prompt string) json.RawMessage {
 // withContent is the Agent tool's answer with another text. The host takes it
 // only in the exact shape of the old one, so only its content is edited.
 func withContent(response json.RawMessage, line string) json.RawMessage {
-	content, err := json.Marshal([]map[string]string{{"type": "text", "text": line}})
-	if err != nil {
+	if !store.ValidJSON(response) || !gjson.ParseBytes(response).IsObject() {
 		return nil
 	}
-	out, err := sjson.SetRawBytes(response, "content", content)
-	if err != nil || !store.ValidJSON(out) {
-		return nil
-	}
-	return out
+	return store.SetJSON([]byte(response), "content", []map[string]string{{"type": "text", "text": line}})
 }
 
 // fields is a JSON object with an order.

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -58,4 +59,31 @@ func EncodeJSON(v any) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// SetJSON is a JSON object with another value at a path of gjson's, keys with dots between
+// them; objects that are missing on the way are made. No other byte changes. What is no
+// object stays as it is.
+func SetJSON[T string | []byte](object T, path string, value any) T {
+	doc, raw := string(object), string(EncodeJSON(value))
+	if at := gjson.Get(doc, path); at.Index > 0 {
+		return T(doc[:at.Index] + raw + doc[at.Index+len(at.Raw):])
+	}
+	dot := strings.LastIndexByte(path, '.')
+	if dot >= 0 {
+		inner := gjson.Get(doc, path[:dot]).Raw
+		if !strings.HasPrefix(inner, "{") {
+			inner = "{}"
+		}
+		return T(SetJSON(doc, path[:dot], json.RawMessage(SetJSON(inner, path[dot+1:], json.RawMessage(raw)))))
+	}
+	end := len(strings.TrimRight(doc[:max(0, strings.LastIndexByte(doc, '}'))], " \t\r\n"))
+	if end == 0 || !gjson.Parse(doc).IsObject() {
+		return object
+	}
+	comma := ","
+	if doc[end-1] == '{' {
+		comma = ""
+	}
+	return T(doc[:end] + comma + string(EncodeJSON(path)) + ":" + raw + doc[end:])
 }

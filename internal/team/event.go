@@ -12,7 +12,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
@@ -213,11 +212,14 @@ func (e Event) Shown() store.Entry {
 
 // Readable is a line without the part that is encrypted.
 func Readable(line []byte) []byte {
-	out, err := sjson.DeleteBytes(line, "sealed")
-	if err != nil {
-		return line
-	}
-	return out
+	var kept []string
+	gjson.ParseBytes(line).ForEach(func(key, value gjson.Result) bool {
+		if key.Str != "sealed" {
+			kept = append(kept, key.Raw+":"+value.Raw)
+		}
+		return true
+	})
+	return []byte("{" + strings.Join(kept, ",") + "}")
 }
 
 // parseMark reads the header that [outbound] writes.
