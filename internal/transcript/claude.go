@@ -77,8 +77,7 @@ func (r *record) claude(c *cursor) bool {
 		case "toolUseResult":
 			r.result = c.raw()
 		case "planContent":
-			r.plan = c.peek() == '"'
-			c.value()
+			r.plan = c.raw()
 		case "holdsPersonsWords":
 			r.words = c.isTrue()
 		case "operation":

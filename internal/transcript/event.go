@@ -268,14 +268,18 @@ func (r *record) said(p *piece) EventKind {
 	if host.InterruptedByUser(text) {
 		return Interrupted
 	}
-	switch own := host.Typed(text); {
-	case own == "" && strings.TrimSpace(text) != "":
+	own := host.Typed(text)
+	if own == "" && strings.TrimSpace(text) != "" {
 		return HostSaid
-	case own != text:
-		p.raw = appendString(nil, own)
 	}
-	if r.plan {
+	if plan, _ := content(r.plan); len(plan) > 0 {
 		p.how = Approved
+		if before, _, more := strings.Cut(own, unescape(plan)+"\n\n"); more { // where the rest stands, says the host
+			own = before + unescape(plan)
+		}
+	}
+	if own != text {
+		p.raw = appendString(nil, own)
 	}
 	return UserSaid
 }

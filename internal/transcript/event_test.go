@@ -183,7 +183,7 @@ func TestEventsOfClaude(t *testing.T) {
 			"host <task-notification> <task-id>b</task-id> </task-notification> Read the output file to retrieve the result: /tmp/b.output",
 		}},
 		"an approved plan": {lines: []string{
-			`{"type":"user","message":{"role":"user","content":"Implement the following plan:\n\n# Round"},"planContent":"# Round","uuid":"u"}`,
+			`{"type":"user","message":{"role":"user","content":"Implement the following plan:\n\n# Round\n\nIf you need details, read /s.jsonl"},"planContent":"# Round","uuid":"u"}`,
 			`{"type":"user","planContent":null,"message":{"role":"user","content":"Implement the following plan:\n\n# Floor"}}`,
 		}, want: []string{"user approved Implement the following plan: # Round", "user Implement the following plan: # Floor"}},
 		"the end of a turn": {ask: transcript.Want{Agents: true}, lines: []string{

@@ -25,7 +25,7 @@ type record struct {
 	compact        []byte // compactMetadata
 	words          bool   // a refusal in a person's words
 	result         []byte // what a tool's answer tells in fields
-	plan           bool   // an approved plan
+	plan           []byte // an approved plan
 	ends           bool   // the model has ended its turn
 	typing         bool   // Codex: it tells what was typed
 	operation      []byte // of the queue
