@@ -165,12 +165,7 @@ func (f *shownFile) add(inner transcript.Inner) {
 func (l *lossReader) boundary(p *transcript.Event) {
 	words := compact.Words{}
 	l.close()
-	// A summary alone, without a boundary, is an event too; those have no slice
-	// of their own here.
-	for l.n < len(l.t.Compacted) && l.t.Compacted[l.n].off != p.Off {
-		l.n++
-	}
-	if l.n == len(l.t.Compacted) {
+	if l.n == len(l.t.Compacted) { // written since
 		l.rec = nil
 		return
 	}

@@ -100,7 +100,6 @@ type tracer struct {
 	last    transcript.EventKind
 	clock   int64
 	title   int  // rank of the title
-	closed  bool // the last step was a compaction: its summary follows
 	asked   bool // /compact was typed and has not answered
 }
 
@@ -176,19 +175,14 @@ func (t *tracer) event(s *transcript.Event) {
 	case s.Kind == transcript.UserSaid && s.How != transcript.Typed && s.How != transcript.WithCompact:
 		return // said within a turn, which goes on
 	}
-	closed := t.closed
-	t.closed = false
 	switch s.Kind {
 	case transcript.Compacted:
 		t.compacted(s)
 		t.Compacted[len(t.Compacted)-1].Summary = message.Units(s.Text())
-		t.closed = true
 	case transcript.Summarised:
-		// The first versions that compacted wrote only this.
-		if !closed {
-			t.compacted(s)
+		if n := len(t.Compacted); n > 0 && t.Compacted[n-1].Summary == 0 {
+			t.Compacted[n-1].Summary = message.Units(s.Text())
 		}
-		t.Compacted[len(t.Compacted)-1].Summary = message.Units(s.Text())
 	case transcript.UserSaid:
 		t.prompt(s)
 	case transcript.HostSaid, transcript.Interrupted:
@@ -196,7 +190,6 @@ func (t *tracer) event(s *transcript.Event) {
 			t.over = mark{}
 		}
 		t.host(s)
-		t.closed = closed
 		return
 	case transcript.AgentSaid:
 		t.said = append(t.said[:0], s.Raw...)

@@ -1,6 +1,9 @@
 package transcript
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // claude reads one line of a Claude Code session.
 func (r *record) claude(c *cursor) bool {
@@ -171,6 +174,14 @@ func (r *record) claudeKind(subtype, request []byte) {
 	switch string(r.typ) {
 	case "user":
 		r.kind, r.user, r.TitleRank = User, true, 0
+		if r.has(Summary) && !r.has(Sidechain) {
+			// The first versions that compacted wrote no boundary, only a summary that
+			// starts a new chain.
+			if len(r.parent) == 0 && !r.bounded {
+				r.parts = slices.Insert(r.parts, 0, piece{kind: Compacted})
+			}
+			r.bounded = false
+		}
 	case "assistant":
 		r.kind, r.TitleRank = Assistant, 0
 		if string(r.model) == "<synthetic>" {
@@ -186,7 +197,7 @@ func (r *record) claudeKind(subtype, request []byte) {
 		r.kind = System
 		switch string(subtype) {
 		case "compact_boundary":
-			r.kind = Boundary
+			r.kind, r.bounded = Boundary, r.bounded || !r.has(Sidechain)
 			r.compacted()
 		case "microcompact_boundary":
 			r.kind = Micro

@@ -65,7 +65,7 @@ func TestEventsOfClaude(t *testing.T) {
 			`{"type":"user","isSidechain":true,"message":{"role":"user","content":"for a sub-agent"}}`,
 			`{"type":"user","isCompactSummary":true,"message":{"role":"user","content":"the summary"}}`,
 			`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>x</system-reminder>"},{"type":"image","source":{"type":"base64","data":"AAAA"}}]}}`,
-		}, want: []string{`user Fix "it" please`, "host a skill", "summary the summary", "host <system-reminder>x</system-reminder>"}},
+		}, want: []string{`user Fix "it" please`, "host a skill", "compacted", "summary the summary", "host <system-reminder>x</system-reminder>"}},
 		"tools": {lines: []string{
 			`{"type":"assistant","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"I will."},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls","n":1}}]}}`,
 			`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":[{"type":"text","text":"boom"}]}]},"toolUseResult":{"stdout":"again"}}`,

@@ -98,7 +98,7 @@ func readNaiveClaude(t testing.TB, path string) naive {
 	var order []string
 	bridge := map[string]string{}
 	var last, noted string
-	var explicit bool
+	var explicit, bounded bool
 	for i, o := range objs {
 		if startsTurn(o) {
 			n.allTurns++
@@ -120,11 +120,12 @@ func readNaiveClaude(t testing.TB, path string) naive {
 				noted = l
 			}
 		}
-		if main && typ == "system" && strOf(o, "subtype") == "compact_boundary" ||
-			main && typ == "user" && yes(o, "isCompactSummary") && o["parentUuid"] == nil {
+		boundary, summary := main && typ == "system" && strOf(o, "subtype") == "compact_boundary", main && typ == "user" && yes(o, "isCompactSummary")
+		if boundary || summary && o["parentUuid"] == nil && !bounded {
 			n.compactions++
 			n.tokens = 0
 		}
+		bounded = (bounded || boundary) && !summary
 		if u := sub(sub(o, "message"), "usage"); u != nil && typ == "assistant" && main && !yes(o, "isApiErrorMessage") && strOf(sub(o, "message"), "model") != "<synthetic>" {
 			sum := 0.0
 			for _, k := range []string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"} {

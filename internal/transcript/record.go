@@ -34,6 +34,7 @@ type record struct {
 	leafNull       bool
 	explicitLeaf   bool
 	rollback       int64
+	bounded        bool // a boundary waits for its summary; the one that outlives the line
 	hasMessage     bool
 	blocks         int // of the message's content, or noContent
 	// Of messages, for the index; see measure.
@@ -63,7 +64,7 @@ type toolRef struct {
 }
 
 func (r *record) reset(want *Want) {
-	*r = record{want: want, parts: r.parts[:0], tools: r.tools[:0], ids: r.ids[:0], blocks: noContent}
+	*r = record{want: want, parts: r.parts[:0], tools: r.tools[:0], ids: r.ids[:0], blocks: noContent, bounded: r.bounded}
 }
 
 // read takes an object apart whose brace is consumed; false when it left it in

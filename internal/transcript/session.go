@@ -210,10 +210,7 @@ func (s *Session) add(r *record, obj []byte, off, next int64) {
 	}
 	switch {
 	case e.Has(Sidechain):
-	case e.Kind == Boundary,
-		// The first versions that compacted wrote no boundary, only a summary that
-		// starts a new chain.
-		e.Kind == User && e.Has(Summary) && len(r.parent) == 0:
+	case len(r.parts) > 0 && r.parts[0].kind == Compacted:
 		s.Compactions = append(s.Compactions, Compaction{Entry: int(n), End: next})
 		s.lastUsage.usage = s.lastUsage.usage[:0]
 	case r.rollback > 0:
