@@ -319,7 +319,7 @@ func testThirtyCommits(t *testing.T, v Version) {
 	if out := w.Exec("git", "-C", w.Project, "log", "--oneline"); strings.Count(out, "step") < 30 {
 		t.Errorf("commits: %s", out)
 	}
-	if told < 1 || told > 6 {
+	if told < 1 || told > 5 {
 		t.Errorf("%d suggestions", told)
 	}
 }

@@ -453,24 +453,39 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// Thirty prompts with a commit each, while the context fills up, are not thirty
-// suggestions.
-func TestTellThirtyCommits(t *testing.T) {
+// Thirty prompts while the context fills up are not thirty suggestions: at most five
+// where each ends with a commit, and no more where none does, however fast it fills.
+func TestTellThirtyTurns(t *testing.T) {
 	t.Parallel()
 	set := config.Defaults().Compact
 	set.Mode = ModeSuggest
-	for _, step := range []int64{1_000, 3_000, 6_000} {
-		var thread Thread
-		told := 0
-		for n := range int64(30) {
-			thread = thread.Apply(host.TurnStarted{}, set).Apply(host.ToolActivity{}, set).Apply(host.UsageSeen{Used: min(20_000+n*step, 195_000), Window: 200_000}, set).Apply(host.StageCompleted{Stage: "DEV"}, set)
-			var tell bool
-			if thread, tell = thread.Tell(thread.Decide(noon, set), set); tell {
-				told++
+	commit := command("git commit -m x", "[main ba5e6c0] x\n", 0)
+	commit.Made = shellcmd.Verdict{Committed: true, Commits: []shellcmd.Made{{Hash: "ba5e6c0", Subject: "x"}}}
+	for name, work := range map[string][]host.Event{"commits": {commit, host.TurnEnded{}}, "turns": {host.TurnEnded{}}, "stages": {host.StageCompleted{Stage: "DEV"}}} {
+		most := 0
+		for _, start := range []int64{20_000, 50_000, 70_000, 90_000} {
+			for step := int64(500); step < 30_000; step += 500 {
+				var thread Thread
+				told := 0
+				for n := range int64(30) {
+					thread = thread.Apply(host.TurnStarted{}, set).Apply(host.ToolActivity{}, set).Apply(host.UsageSeen{Used: min(start+n*step, 199_000), Window: 200_000}, set)
+					for _, e := range work {
+						thread = thread.Apply(e, set)
+					}
+					in := thread.Weigh(noon, set)
+					if name != "stages" {
+						in.Signals |= TurnEnd.Signal()
+					}
+					var tell bool
+					if thread, tell = thread.Tell(Decide(in), set); tell {
+						told++
+					}
+				}
+				most = max(most, told)
 			}
 		}
-		if told > 6 {
-			t.Errorf("%d tokens each: %d suggestions", step, told)
+		if most < 2 || most > 5 {
+			t.Errorf("%s: at most %d suggestions", name, most)
 		}
 	}
 }
@@ -497,7 +512,7 @@ func TestTellSwings(t *testing.T) {
 			if n := count(func(n int64) int64 { return low + n%2*(high-low) }); n > 2 {
 				t.Errorf("between %d and %d: %d suggestions", low, high, n)
 			}
-			if n := count(func(n int64) int64 { return low + n*6_000%max(high-low, 1) }); n > 6 {
+			if n := count(func(n int64) int64 { return low + n*6_000%max(high-low, 1) }); n > 5 {
 				t.Errorf("from %d to %d and back: %d suggestions", low, high, n)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
@@ -53,29 +52,6 @@ func TestATurnBegins(t *testing.T) {
 	} {
 		if got := threadOf(c.events...).Begins(); got != c.want {
 			t.Errorf("%s: %v", name, got)
-		}
-	}
-}
-
-// Thirty turns without a commit, while the context fills up, are a few suggestions.
-func TestTellThirtyTurns(t *testing.T) {
-	t.Parallel()
-	set := config.Defaults().Compact
-	set.Mode = ModeSuggest
-	for _, step := range []int64{500, 1_000, 2_000, 3_000, 4_500, 6_000, 12_000} {
-		var thread Thread
-		told := 0
-		for n := range int64(30) {
-			thread = thread.Apply(host.TurnStarted{}, set).Apply(host.ToolActivity{}, set).Apply(host.UsageSeen{Used: min(20_000+n*step, 195_000), Window: 200_000}, set).Apply(host.TurnEnded{}, set)
-			in := thread.Weigh(noon, set)
-			in.Signals |= TurnEnd.Signal()
-			var tell bool
-			if thread, tell = thread.Tell(Decide(in), set); tell {
-				told++
-			}
-		}
-		if told > 5 {
-			t.Errorf("%d tokens each: %d suggestions", step, told)
 		}
 	}
 }
