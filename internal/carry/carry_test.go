@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/eval/samples"
@@ -407,6 +409,66 @@ func TestWrittenSessionsAreRead(t *testing.T) {
 				t.Errorf("its name stays: %s", n)
 			}
 		})
+	}
+}
+
+// A folder of Windows stands in every agent's session as it is, and reads back so; what the
+// talk says of files there is kept.
+func TestFoldersOfWindows(t *testing.T) {
+	t.Parallel()
+	for _, cwd := range []string{`C:\Users\me\new shop`, `\\?\C:\Users\me\shop`, `\\box\team\shop`} {
+		for _, name := range Names() {
+			root := t.TempDir()
+			s := work(cwd)
+			s.user(`look at ` + cwd + `\src\table.go`)
+			s.agent(`I changed ` + cwd + `\src\table.go.`)
+			source := s.write(t)
+			told := tell(t, source, compress.CacheIn(root))
+			if told.CWD != cwd {
+				t.Fatalf("the folder is read as %q", told.CWD)
+			}
+			data, ranIn := "", ""
+			w := World{Dir: func(_, usual string) string { return filepath.Join(root, usual) }, Run: func(_ context.Context, dir, _ string, args ...string) ([]byte, error) {
+				ranIn = dir
+				for _, a := range args {
+					if b, err := os.ReadFile(a); err == nil {
+						data = string(b)
+					}
+				}
+				return []byte(`{"ok":true,"sessionId":"c1"} ` + gjson.Get(data, "info.id").String()), nil
+			}}
+			target, _ := To(name)
+			made, err := target.Make(t.Context(), w, told, source, compress.ClonesIn(root))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if made.Path != "" {
+				if b, err := os.ReadFile(made.Path); err == nil {
+					data = string(b)
+				}
+				if rel, err := filepath.Rel(root, made.Path); err != nil || !filepath.IsLocal(rel) || strings.ContainsAny(rel, `\:?`) {
+					t.Errorf("%s: its file is %q", name, made.Path)
+				}
+			}
+			quoted, _ := json.Marshal(cwd + `\src\table.go`)
+			if n := strings.Count(data, strings.Trim(string(quoted), `"`)); n < 2 {
+				t.Errorf("%s: the file is named %d times in\n%s", name, n, data)
+			}
+			switch host.Name(name) {
+			case host.ClaudeCode, host.Codex:
+				if got := transcript.FirstCWD(made.Path); got != cwd {
+					t.Errorf("%s: the folder reads back as %q", name, got)
+				}
+			case host.Gemini:
+				if b, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(made.Path)), mirror.GeminiRoot)); string(b) != cwd {
+					t.Errorf("%s: the marker says %q, %v", name, b, err)
+				}
+			case host.Opencode:
+				if at := gjson.Get(data, `messages.#(info.role=="assistant").info.path.cwd`).String(); ranIn != cwd || at != cwd {
+					t.Errorf("%s: imported in %q as of %q", name, ranIn, at)
+				}
+			}
+		}
 	}
 }
 

@@ -141,8 +141,25 @@ func TestPathsOfWindows(t *testing.T) {
 	if r.files[a].reads = 2; r.written(&nameStat{text: "cart.js"}) != "src/cart.js" {
 		t.Errorf("%q", r.written(&nameStat{text: "cart.js"}))
 	}
-	if got := tidyPath(`a\b.js`, `D:\shop`); got != `a\b.js` {
-		t.Errorf("a name with a backslash is no path of Windows: %q", got)
+	for path, want := range map[string]string{
+		`a\b.js`:                  `a\b.js`, // a name with a backslash is no path of Windows
+		`\\?\D:\shop\src\cart.js`: "src/cart.js",
+		`\\?\d:\else\cart.js`:     "D:/else/cart.js",
+		`\\box\share\a.js`:        "//box/share/a.js",
+		`\\?\UNC\box\share\a.js`:  "//box/share/a.js",
+		`\\?\`:                    "",
+	} {
+		if got := tidyPath(path, `D:\shop`); got != want {
+			t.Errorf("%q is told as %q, want %q", path, got, want)
+		}
+	}
+	for _, cwd := range []string{`\\?\D:\shop`, "d:/shop/", `D:\shop\`} {
+		if got := tidyPath(`D:\shop\src\cart.js`, cwd); got != "src/cart.js" {
+			t.Errorf("in %q it is %q", cwd, got)
+		}
+	}
+	if got := tidyPath(`\\box\share\src\a.js`, `\\?\UNC\box\share`); got != "src/a.js" {
+		t.Errorf("on a share: %q", got)
 	}
 }
 

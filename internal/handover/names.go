@@ -136,12 +136,18 @@ func tidyPath(path, cwd string) string {
 	return strings.TrimSuffix(path, "/")
 }
 
-// slashed writes a path of Windows, known by its drive, with slashes.
+// slashed writes a path of Windows with slashes. It is known by its drive or by the two
+// backslashes that it begins with; \\?\ before either changes nothing but the rules by
+// which Windows reads it.
 func slashed(path string) string {
-	if !onDrive(path) {
+	path = strings.Replace(path, `\\?\UNC\`, `\\`, 1)
+	path = strings.TrimPrefix(path, `\\?\`)
+	if onDrive(path) {
+		path = strings.ToUpper(path[:1]) + path[1:]
+	} else if !strings.HasPrefix(path, `\\`) {
 		return path
 	}
-	return strings.ToUpper(path[:1]) + strings.ReplaceAll(path[1:], `\`, "/")
+	return strings.ReplaceAll(path, `\`, "/")
 }
 
 func onDrive(path string) bool {

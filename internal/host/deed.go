@@ -170,11 +170,16 @@ func literal(text string) (string, bool) {
 
 // patchedFiles are the files that a patch in Codex's format names.
 func patchedFiles(text string) []string {
-	if !strings.Contains(text, "*** Begin Patch") {
+	_, patch, ok := strings.Cut(text, "*** Begin Patch")
+	if !ok {
 		return nil
 	}
-	// In a script the patch is a literal with its line ends escaped.
-	return append([]string{}, namedFiles(strings.ReplaceAll(text, `\n`, "\n"))...)
+	// In a script the patch is a literal with its line ends escaped, and the backslashes of
+	// Windows.
+	if strings.HasPrefix(patch, `\`) {
+		patch = strings.NewReplacer(`\\`, `\`, `\n`, "\n").Replace(patch)
+	}
+	return append([]string{}, namedFiles(patch)...)
 }
 
 func namedFiles(patch string) (files []string) {

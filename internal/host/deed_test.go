@@ -25,6 +25,8 @@ func TestRecorded(t *testing.T) {
 		"codex executes":   {"exec_command", `{"cmd":"make"}`, Deed{Kind: RunDeed, Command: "make"}},
 		"codex patches":    {"apply_patch", `"*** Begin Patch\n*** Update File: a.go\n@@\n*** Add File: b.go\n*** End Patch"`, Deed{Kind: EditDeed, Files: []string{"a.go", "b.go"}}},
 		"codex scripts":    {"exec", `"const r = await tools.exec_command({cmd:\"rg -n \\\"x\\\" src\",\"workdir\":\"/p\"});"`, Deed{Kind: RunDeed, Command: `rg -n "x" src`}},
+		"on Windows":       {"apply_patch", `"*** Begin Patch\r\n*** Update File: C:\\w\\new\\a.go\r\n*** End Patch"`, Deed{Kind: EditDeed, Files: []string{`C:\w\new\a.go`}}},
+		"and in a script":  {"exec", `"await tools.apply_patch(\"*** Begin Patch\\n*** Update File: C:\\\\w\\\\new\\\\a.go\\n\");"`, Deed{Kind: EditDeed, Files: []string{`C:\w\new\a.go`}}},
 		"a script patches": {"exec", `"await tools.apply_patch(\"*** Begin Patch\\n*** Update File: src/a.rs\\n\");"`, Deed{Kind: EditDeed, Files: []string{"src/a.rs"}}},
 		"codex plans":      {"update_plan", `{"plan":[{"step":"One","status":"pending"}]}`, Deed{Kind: PlanDeed, Done: []Event{PlanWritten{Steps: []Step{{Text: "One", Status: Pending}}}}}},
 		"a foreign tool":   {"mcp__x__y", `{"a":1}`, Deed{}},
