@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
+
+var updateHosts = flag.Bool("update-hosts", false, "write the README's table of hosts anew")
 
 // What the documents say about hosts is shown by a test, and the test exists.
 func TestHostTablesNameTheirTests(t *testing.T) {
@@ -43,30 +46,45 @@ func TestHostTablesNameTheirTests(t *testing.T) {
 		}
 	}
 	real := testNames(t, filepath.Join(root, "e2e"))
-	shown := hostCells(t, doc, "cells")
-	short := hostCells(t, read(t, filepath.Join(root, "README.md")), "hosts")
-	if len(shown) != len(short) {
-		t.Fatalf("%d rows in docs/internals/hosts.md, %d in README.md", len(shown), len(short))
-	}
-	for n, row := range short {
-		if len(row) != 1+len(host.All()) || len(shown[n]) != len(row) || row[0] != shown[n][0] {
-			t.Errorf("%d cells: %q", len(row), row)
+	var table strings.Builder
+	for n, row := range hostCells(t, doc, "cells") {
+		if len(row) != 1+len(host.All()) && n != 1 {
+			t.Fatalf("%d cells: %q", len(row), row)
+		}
+		for i, cell := range row[1:] {
+			if n < 2 {
+				continue // the head
+			}
+			word, reason, _ := strings.Cut(cell, ": ")
+			switch shown := slices.ContainsFunc(named.FindAllStringSubmatch(cell, -1), func(m []string) bool { return real[m[1]] }); {
+			case word == "yes" && !shown:
+				t.Errorf("docs/internals/hosts.md: no test runs the real program for %q of %q", cell, row[0])
+			case word != "yes" && word != "partly" && word != "no" || reason == "":
+				t.Errorf("docs/internals/hosts.md: no reason for %q of %q", cell, row[0])
+			}
+			row[1+i] = word
+		}
+		if n == 1 {
+			table.WriteString("|---" + strings.Repeat("|---", len(host.All())) + "|\n")
 			continue
 		}
-		for i, word := range row[1:] {
-			cell := shown[n][1+i]
-			said, reason, _ := strings.Cut(cell, ": ")
-			switch {
-			case said != word:
-				t.Errorf("README.md says %s, docs/internals/hosts.md %q", word, cell)
-			case word != "yes" && word != "partly" && word != "no":
-				t.Errorf("README.md: %q of %q", word, row[0])
-			case word == "no" && reason == "":
-				t.Errorf("docs/internals/hosts.md: no reason for %q of %q", cell, row[0])
-			case word == "yes" && !slices.ContainsFunc(named.FindAllStringSubmatch(cell, -1), func(m []string) bool { return real[m[1]] }):
-				t.Errorf("docs/internals/hosts.md: no test runs the real program for %q of %q", cell, row[0])
-			}
+		table.WriteString("| " + strings.Join(row, " | ") + " |\n")
+	}
+	// The README's table is made of that one.
+	readme := filepath.Join(root, "README.md")
+	text := read(t, readme)
+	before, rest, _ := strings.Cut(text, "<!-- hosts -->\n")
+	_, after, ok := strings.Cut(rest, "<!-- /hosts -->")
+	switch made := before + "<!-- hosts -->\n" + table.String() + "<!-- /hosts -->" + after; {
+	case !ok:
+		t.Fatal("README.md has no table of hosts")
+	case made == text:
+	case *updateHosts:
+		if err := os.WriteFile(readme, []byte(made), 0o644); err != nil { //nolint:gosec // a document
+			t.Fatal(err)
 		}
+	default:
+		t.Error("README.md does not say of the hosts what docs/internals/hosts.md shows: run go test ./internal/cli -run HostTables -update-hosts")
 	}
 }
 
@@ -110,7 +128,7 @@ func hostCells(t *testing.T, text, mark string) (rows [][]string) {
 	if !ok || !closed {
 		t.Fatalf("no table between comments %q", mark)
 	}
-	for _, row := range strings.Split(strings.TrimSpace(table), "\n")[2:] {
+	for _, row := range strings.Split(strings.TrimSpace(table), "\n") {
 		rows = append(rows, strings.Split(strings.Trim(row, "| "), " | "))
 	}
 	return rows
