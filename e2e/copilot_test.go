@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -333,4 +334,32 @@ func with(requests []*mockapi.Request, text string) (found []*mockapi.Request) {
 		}
 	}
 	return found
+}
+
+// What Copilot CLI adds to the variables of its shell tool's commands tells that they are
+// its own: a person who is to trust a workflow file is asked elsewhere.
+func TestCopilot_Variables(t *testing.T) {
+	t.Parallel()
+	c := newCopilot(t, func(r *mockapi.Request) mockapi.Reply {
+		if len(r.Results()) > 0 {
+			return mockapi.Text("That is all.").Tokens(1_000)
+		}
+		return mockapi.Calls(tool("bash", map[string]any{"command": "env", "description": "list variables"})).Tokens(1_000)
+	})
+	c.ask("List the variables.")
+	all := c.API.Requests()
+	results := all[len(all)-1].Results()
+	if len(results) != 1 {
+		t.Fatalf("%d answers: %s", len(results), all[len(all)-1])
+	}
+	var added []string
+	for line := range strings.Lines(results[0].Text) {
+		if line = strings.TrimSpace(line); !slices.Contains(c.env, line) {
+			added = append(added, line)
+		}
+	}
+	if agent := host.AgentIn(added); agent != "copilot" {
+		t.Errorf("the agent is %q, by %q", agent, added)
+	}
+	t.Logf("%q", added)
 }

@@ -17,8 +17,11 @@ func AgentIn(environ []string) string {
 	return ""
 }
 
+// agentVars: Copilot CLI's were seen in its shell tool (TestCopilot_Variables), those of the
+// other hosts stand in their programs, and of Cursor's, which is no host of ours, its users
+// tell.
 var agentVars = map[string]string{
-	"CLAUDECODE": "claude", "GEMINI_CLI": "gemini", "OPENCODE": "opencode", "COPILOT_CLI": "copilot", "CURSOR_AGENT": "cursor-agent",
+	"CLAUDECODE": "claude", "GEMINI_CLI": "gemini", "OPENCODE": "opencode", "COPILOT_CLI": "copilot", "COPILOT_AGENT_SESSION_ID": "copilot", "CURSOR_AGENT": "cursor-agent",
 	"CODEX_THREAD_ID": "codex", "CODEX_CI": "codex", "CODEX_SANDBOX": "codex", "CODEX_SANDBOX_NETWORK_DISABLED": "codex",
 }
 

@@ -28,3 +28,17 @@ func TestAgentOf(t *testing.T) {
 		}
 	}
 }
+
+func TestAgentIn(t *testing.T) {
+	for line, want := range map[string]string{
+		"PATH=/bin CLAUDECODE=1":                          "claude",
+		"COPILOT_AGENT_SESSION_ID=a0efdc52 HOME=/home/u":  "copilot",
+		"CURSOR_AGENT=1":                                  "cursor-agent",
+		"CLAUDECODE=":                                     "",
+		"COPILOT_OFFLINE=true MY_CODEX_CI=1 CODEX_HOME=x": "",
+	} {
+		if got := AgentIn(strings.Fields(line)); got != want {
+			t.Errorf("%q is of %q, want %q", line, got, want)
+		}
+	}
+}
