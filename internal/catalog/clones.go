@@ -119,7 +119,7 @@ func (f Finder) made(ref string, clones map[string]compress.CloneRecord) (transc
 	ref = strings.TrimSuffix(ref, "…") // as lists cut it
 	for _, id := range slices.Sorted(maps.Keys(clones)) {
 		c := clones[id]
-		if c.Removed || id != file.ID && (err == nil || !strings.HasPrefix(id, ref)) {
+		if id != file.ID && (err == nil || !strings.HasPrefix(id, ref)) {
 			continue
 		}
 		at := transcript.File{Path: c.Path, ID: id, Host: transcript.Host(c.Host), Size: c.Size}
@@ -127,7 +127,7 @@ func (f Finder) made(ref string, clones map[string]compress.CloneRecord) (transc
 		if gone == nil {
 			at.Size = info.Size()
 		}
-		if gone == nil || c.Path == "" {
+		if gone == nil || c.Path == "" && !c.Removed { // who removed it may have been killed before its file went
 			return at, nil
 		}
 	}

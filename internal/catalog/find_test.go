@@ -317,4 +317,21 @@ func TestRemoveClones(t *testing.T) {
 	if !strings.Contains(out.String(), second) || len(list.All()) != 0 {
 		t.Errorf("%s, %v", out.String(), list.All())
 	}
+	// One that was being removed when its remover was killed, where no list shows it.
+	half := filepath.Join(t.TempDir(), "chats", "x.jsonl")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(half), 0o700), os.WriteFile(half, []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := list.Add(compress.CloneRecord{ID: "halfway", Source: first, From: source, Path: half, Size: 1, Host: "gemini", Removed: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := list.Standing(); !slices.Equal(got, []string{"halfway"}) {
+		t.Errorf("standing: %q", got)
+	}
+	if err := remove("halfway", "", true, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(half); !os.IsNotExist(err) || len(list.All()) != 0 {
+		t.Errorf("still there: %v, %v", err, list.All())
+	}
 }

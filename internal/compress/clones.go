@@ -68,7 +68,9 @@ func (d Clones) All() map[string]CloneRecord {
 // Standing are the ids of those that are still there, sorted.
 func (d Clones) Standing() []string {
 	all := d.All()
-	maps.DeleteFunc(all, func(_ string, c CloneRecord) bool { return c.Removed || c.Path != "" && missing(c.Path) })
+	maps.DeleteFunc(all, func(_ string, c CloneRecord) bool {
+		return c.Path == "" && c.Removed || c.Path != "" && missing(c.Path)
+	})
 	return slices.Sorted(maps.Keys(all))
 }
 
