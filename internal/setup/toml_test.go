@@ -489,6 +489,7 @@ func TestBrokenTables(t *testing.T) {
 // newline that ended the user's last line.
 func FuzzTables(f *testing.F) {
 	shapes(f, func(_, _, text string) { f.Add([]byte(text)) })
+	f.Add([]byte(" "))
 	s := host.Of(host.Codex).Setup(host.Place{})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b := s.Blocks[0]
