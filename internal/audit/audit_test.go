@@ -1052,16 +1052,11 @@ func TestCutAnswerIsARequest(t *testing.T) {
 	equal(t, "what if", cut.Sessions[0].WhatIf, whole.Sessions[0].WhatIf)
 }
 
-// Days on which nothing happened stand together where people read them.
-func TestEmptyDaysStandTogether(t *testing.T) {
+// Days on which nothing happened are not shown; one whose session recorded no use is.
+func TestDaysInUse(t *testing.T) {
 	t.Parallel()
-	day := func(requests int) Bucket { return Bucket{Spent: Spent{Requests: requests}} }
-	var got []int
-	for _, r := range folded([]Bucket{day(1), day(0), day(2), day(0), day(0), day(0), day(1)}, true) {
-		got = append(got, len(r))
-	}
-	equal(t, "runs of days", got, []int{1, 1, 1, 3, 1})
-	equal(t, "projects", len(folded([]Bucket{day(0), day(0)}, false)), 2)
+	used, empty, silent := Bucket{Name: "used", Spent: Spent{Requests: 1}}, Bucket{Name: "empty"}, Bucket{Name: "silent", Sessions: 1}
+	equal(t, "days", inUse([]Bucket{empty, used, empty, empty, silent, empty}), []Bucket{used, silent})
 }
 
 // An audit since a day neither begins before it nor counts a file that tells no times.

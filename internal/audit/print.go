@@ -342,28 +342,24 @@ func (p printer) compactionRow(id string, c *Compaction) []string {
 }
 
 func (p printer) buckets(title, name message.Text, list []Bucket, most int, newest bool) {
+	if newest {
+		list = inUse(list)
+	}
 	if len(list) == 0 {
 		return
 	}
 	rows := [][]string{p.Head(name, message.ColSessions, message.ColRequests, message.ColInput, message.ColOutput, message.ColWritten, message.ColRead, message.ColCompacted, message.ColUSD)}
-	runs, more := folded(list, newest), 0
-	if len(runs) > most && !p.all {
-		left := runs[most:]
-		if newest {
-			left, runs = runs[:len(left)], runs[len(left):]
-		} else {
-			runs = runs[:most]
-		}
-		for _, r := range left {
-			more += len(r)
-		}
+	more := 0
+	if !p.all {
+		more = max(0, len(list)-most)
 	}
-	for _, r := range runs {
-		b := &r[0]
-		if len(r) > 1 {
-			rows = append(rows, append([]string{p.Format(message.AuditEmptyDays, len(r))}, make([]string, len(rows[0])-1)...))
-			continue
-		}
+	if newest {
+		list = list[more:]
+	} else {
+		list = list[:len(list)-more]
+	}
+	for i := range list {
+		b := &list[i]
 		count := func(n int64) string {
 			if b.unrecorded() {
 				return p.In(message.AuditUnknown)
@@ -382,6 +378,11 @@ func (p printer) buckets(title, name message.Text, list []Bucket, most int, newe
 	}
 }
 
+// inUse are the days on which something happened: the others say nothing.
+func inUse(days []Bucket) []Bucket {
+	return slices.DeleteFunc(slices.Clone(days), func(b Bucket) bool { return b.Requests == 0 && b.Compactions == 0 && b.Sessions == 0 })
+}
+
 // name is what a row is called: also where nobody knows the folder or the model.
 func (p printer) name(b *Bucket) string {
 	switch b.Name {
@@ -391,18 +392,4 @@ func (p printer) name(b *Bucket) string {
 		return p.In(message.AuditNoModel)
 	}
 	return p.short(b.Name)
-}
-
-// folded are the rows of a list: of days, those on which nothing happened stand together.
-func folded(list []Bucket, days bool) (runs [][]Bucket) {
-	empty := func(b *Bucket) bool { return days && b.Requests == 0 && b.Compactions == 0 }
-	for i := range list {
-		if i > 0 && empty(&list[i]) && empty(&list[i-1]) {
-			last := runs[len(runs)-1]
-			runs[len(runs)-1] = list[i-len(last) : i+1]
-			continue
-		}
-		runs = append(runs, list[i:i+1])
-	}
-	return runs
 }

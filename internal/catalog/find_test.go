@@ -335,3 +335,15 @@ func TestRemoveClones(t *testing.T) {
 		t.Errorf("still there: %v, %v", err, list.All())
 	}
 }
+
+// A session is as old as its newest line, also where its file was copied a minute ago.
+func TestAgeIsTheNewestLine(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 9, 10, 0, 0, 0, time.UTC)
+	file := transcript.File{ModTime: now.Add(-time.Minute)}
+	for last, want := range map[int64]int64{0: 60, now.Add(-48 * time.Hour).UnixMilli(): 48 * 3600, now.Add(time.Hour).UnixMilli(): 0} {
+		if got := newRow(&file, &recall.Fact{Last: last}, nil, now).AgeSeconds; got != want {
+			t.Errorf("newest line %d: %d seconds, want %d", last, got, want)
+		}
+	}
+}

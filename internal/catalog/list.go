@@ -83,10 +83,13 @@ func (f Finder) Newest(ctx context.Context, x *recall.Index, now time.Time, limi
 // newRow makes a row. A session that cannot be read is listed by what its
 // file shows.
 func newRow(f *transcript.File, fact *recall.Fact, clones map[string]compress.CloneRecord, now time.Time) Row {
-	age := now.Sub(f.ModTime)
+	at := f.ModTime // of a file that was copied or restored, its newest line tells more
+	if fact.Last > 0 {
+		at = transcript.Time(fact.Last)
+	}
 	info := Row{
 		ID: cmp.Or(fact.ID, f.ID), Host: string(f.Host), Path: f.Path, Project: cmp.Or(fact.CWD, f.Folder), Size: f.Size,
-		Modified: f.ModTime.UTC().Format(time.RFC3339), AgeSeconds: int64(max(0, age).Seconds()),
+		Modified: f.ModTime.UTC().Format(time.RFC3339), AgeSeconds: int64(max(0, now.Sub(at)).Seconds()),
 		Title: fact.Title, Compactions: fact.Compactions, Turns: fact.Turns, Unreadable: fact.Unreadable,
 		LiveTokens: fact.Tokens, CloneOf: fact.Source,
 	}
