@@ -115,6 +115,7 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short fu
 // made finds a clone where its record says it is: an agent may keep its sessions where
 // they cannot be listed, or under another name.
 func (f Finder) made(ref string, clones map[string]compress.CloneRecord) (transcript.File, error) {
+	f.Titled = nil // what is removed is named
 	file, err := f.Resolve(ref)
 	ref = strings.TrimSuffix(ref, "…") // as lists cut it
 	for _, id := range slices.Sorted(maps.Keys(clones)) {

@@ -25,6 +25,8 @@ type Finder struct {
 	Getenv func(string) string
 	// Chosen is told which session was taken where none was named; it may be nil.
 	Chosen func(id string)
+	// Titled are the sessions in a list; it may be nil where none is found by its title.
+	Titled func() []Row
 	// Remove takes away a clone that was made here; it may be nil where none is removed.
 	Remove func(ctx context.Context, host, id, path string) error
 	// Closed is told what could not be listed where other sessions were; it may be nil.
@@ -125,17 +127,43 @@ func (f Finder) whole(id string, must bool) (string, transcript.File, error) {
 	case len(found) == 1:
 		return found[0], file, nil
 	case len(found) > 1:
-		return "", file, message.Misuse{Err: message.WithHint(message.Fail(message.AmbiguousID, id), message.HintSession, strings.Join(found[:min(5, len(found))], ", "))}
+		return "", file, several(id, found)
 	case !must:
 		return id, transcript.File{}, nil
 	}
 	// State of an older version may be all there is.
-	if s, err := f.Home.Session(id); err != nil {
-		return "", file, f.unknown(id)
-	} else if state, err := session.Peek(s); state != nil || err != nil {
-		return id, transcript.File{}, nil //nolint:nilerr // whoever reads it tells
+	if s, err := f.Home.Session(id); err == nil {
+		if state, err := session.Peek(s); state != nil || err != nil {
+			return id, transcript.File{}, nil //nolint:nilerr // whoever reads it tells
+		}
 	}
-	return "", file, f.unknown(id)
+	file, err = f.titled(id)
+	return file.ID, file, err
+}
+
+// titled finds the one session that has these words in its title.
+func (f Finder) titled(words string) (transcript.File, error) {
+	if f.Titled == nil || strings.TrimSpace(words) == "" {
+		return transcript.File{}, f.unknown(words)
+	}
+	var ids []string
+	for _, row := range f.Titled() {
+		if strings.Contains(strings.ToLower(row.Title), strings.ToLower(words)) {
+			ids = append(ids, row.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return transcript.File{}, f.unknown(words)
+	case 1:
+		return transcript.Resolve(ids[0], f.Dir)
+	}
+	return transcript.File{}, several(words, ids)
+}
+
+// several is the answer to a name that many sessions have.
+func several(name string, ids []string) error {
+	return message.Misuse{Err: message.WithHint(message.Fail(message.AmbiguousID, name), message.HintSession, strings.Join(ids[:min(5, len(ids))], ", "))}
 }
 
 // unknown is the answer to a name that no session has.
@@ -194,7 +222,7 @@ func (f Finder) Resolve(ref string) (transcript.File, error) {
 	file, err := transcript.Resolve(ref, f.Dir)
 	// Where a host's folder cannot be read, it may be in there.
 	if errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrPermission) {
-		return file, f.unknown(ref)
+		return f.titled(ref)
 	}
 	return file, ReadHint(ref, FindHint(err))
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -52,6 +53,12 @@ func (a *app) finder() catalog.Finder {
 	f.Remove = func(ctx context.Context, host, id, path string) error {
 		target, _ := carry.To(host)
 		return target.Remove(ctx, a.agents(), id, path)
+	}
+	f.Titled = func() []catalog.Row {
+		x, clear := a.index()
+		defer clear()
+		rows, _, _ := f.Newest(context.Background(), x, a.Now(), math.MaxInt, catalog.Filter{}) // what cannot be listed is not found
+		return rows
 	}
 	if !a.JSON {
 		f.Chosen = func(id string) { a.Note(message.UsingSession, id) }

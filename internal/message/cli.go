@@ -10,7 +10,7 @@ var (
 	HelpJSON     = Text{ZH: "以 JSON 輸出", EN: "print JSON"}
 	HelpNoPager  = Text{ZH: "長的輸出不經過 pager（或設定 PAGER=cat）", EN: "do not page long output (or set PAGER=cat)"}
 	HelpMan      = Text{ZH: "印出手冊頁（roff）", EN: "print the manual page, in roff"}
-	HelpSession  = Text{ZH: "session 的 id 或其開頭（預設：執行所在的 session；查看時為最近的一個）", EN: "session: its id or the beginning of it (default: the one this runs in; to look, the most recent)"}
+	HelpSession  = Text{ZH: "session 的 id 或其開頭，或標題中的字（預設：執行所在的 session；查看時為最近的一個）", EN: "session: its id, the beginning of it, or words of its title (default: the one this runs in; to look, the most recent)"}
 	HelpDryRun   = Text{ZH: "只顯示會做什麼", EN: "show what would be done, do nothing"}
 	HintHelp     = Text{ZH: "用法請見 %s --help", EN: "see %s --help"}
 	HintFull     = Text{ZH: "磁碟空間不足：騰出空間後再執行一次", EN: "the disk is full: make room, then run it again"}
