@@ -83,6 +83,7 @@ func NewWorld(t *testing.T, b Binary, h mockapi.Handler, on ...Version) *World {
 
 	// A short path: the agent names its session folder after the project's.
 	base := t.TempDir()
+	stay(t, base)
 	w := &World{
 		t:       t,
 		API:     mockapi.New(h, agentMarks(t)),

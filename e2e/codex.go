@@ -72,6 +72,7 @@ func newCodexWorld(t *testing.T, script codexmock.Script, config string, on ...V
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	stay(t, dir)
 	w := &CodexWorld{
 		Model: model, Home: filepath.Join(dir, "h"), Codex: filepath.Join(dir, "c"), State: filepath.Join(dir, "o"),
 		Project: filepath.Join(dir, "p"),

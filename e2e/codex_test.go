@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/seed-6d03985f/overtone/e2e/codexmock"
@@ -21,6 +22,26 @@ type mind struct {
 	ask        bool // to leave the sandbox, which needs an approval
 	said       string
 	plan       bool // announce a step that stays open
+}
+
+// heldCompactions is a mind whose compactions last until they are let go: those to come,
+// too, unless they are to be held again.
+func heldCompactions() (m mind, letGo func(again bool)) {
+	var mu sync.Mutex
+	hold := make(chan struct{})
+	m.compaction = func(codexmock.Request) codexmock.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		return codexmock.Reply{Message: "SUMMARY", Tokens: 3000, Wait: hold}
+	}
+	letGo = func(again bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if close(hold); again {
+			hold = make(chan struct{})
+		}
+	}
+	return m, letGo
 }
 
 // Planning is the configuration of a session whose model may announce its steps.
@@ -274,10 +295,7 @@ func TestCodexKilledBetween(t *testing.T) {
 // TestCodexConnectionLost: the watcher comes back and finishes what it began.
 func TestCodexConnectionLost(t *testing.T) {
 	t.Parallel()
-	hold := make(chan struct{})
-	m := mind{compaction: func(codexmock.Request) codexmock.Reply {
-		return codexmock.Reply{Message: "SUMMARY", Tokens: 3000, Wait: hold}
-	}}
+	m, letGo := heldCompactions()
 	w := NewCodexWorld(t, m.script, Unattended)
 	w.toTheLetter()
 	w.Ready()
@@ -287,7 +305,7 @@ func TestCodexConnectionLost(t *testing.T) {
 	u.AwaitTurn(u.Say("[work] slice"))
 	u.Await("the compaction", func(n note) bool { return n.Method == "item/started" && n.Item.Type == "contextCompaction" })
 	tap.Cut()
-	close(hold)
+	letGo(false)
 	u.AwaitPacket()
 	p.await(t, told("delivered"))
 	u.AwaitTurn(u.Say("and then?"))

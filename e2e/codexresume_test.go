@@ -140,13 +140,8 @@ func TestCodexRow8_QueuedMeanwhile(t *testing.T) {
 	for _, set := range []string{"evidence", "always"} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
-			var mu sync.Mutex
-			hold := make(chan struct{})
-			m := mind{plan: true, compaction: func(codexmock.Request) codexmock.Reply {
-				mu.Lock()
-				defer mu.Unlock()
-				return codexmock.Reply{Message: "SUMMARY", Tokens: 3000, Wait: hold}
-			}}
+			m, letGo := heldCompactions()
+			m.plan = true
 			w := NewCodexWorld(t, m.script, Planning)
 			if set == "always" {
 				w.toTheLetter()
@@ -162,10 +157,7 @@ func TestCodexRow8_QueuedMeanwhile(t *testing.T) {
 				u.Await("the compaction", func(n note) bool { return n.Method == "item/started" && n.Item.Type == "contextCompaction" })
 				u.call("thread/queue/add", map[string]any{"threadId": u.Thread, "clientUserMessageId": "mine", "input": input("STOP")}, nil)
 				time.Sleep(300 * time.Millisecond)
-				mu.Lock()
-				close(hold)
-				hold = make(chan struct{})
-				mu.Unlock()
+				letGo(true)
 				n := u.Await("the queued message", func(n note) bool {
 					return n.Method == "item/completed" && n.Item.Type == "userMessage" && n.Item.ClientID == "mine"
 				})
@@ -243,10 +235,8 @@ func TestCodexResume_Restarted(t *testing.T) {
 	for _, said := range []string{"", "STOP"} {
 		t.Run("said "+said, func(t *testing.T) {
 			t.Parallel()
-			hold := make(chan struct{})
-			m := mind{plan: true, compaction: func(codexmock.Request) codexmock.Reply {
-				return codexmock.Reply{Message: "SUMMARY", Tokens: 3000, Wait: hold}
-			}}
+			m, letGo := heldCompactions()
+			m.plan = true
 			w := NewCodexWorld(t, m.script, Planning)
 			w.Ready()
 			alone := "--json" // given already
@@ -266,7 +256,7 @@ func TestCodexResume_Restarted(t *testing.T) {
 			}
 			second := w.Watch(alone)
 			second.await(t, told("adopted"))
-			close(hold)
+			letGo(false)
 			if said == "" {
 				u.AwaitPacket()
 				second.await(t, told("opened"))

@@ -266,7 +266,7 @@ func TestCodexRow6_CutMessage(t *testing.T) {
 	w.Ready()
 	tap, fire := w.aim()
 	p := w.Watch("--socket", tap.Socket)
-	shots, again, asked := 10, 0, 0
+	shots, again, asked := soak(10), 0, 0
 	for i := range shots {
 		u := w.User()
 		from := len(w.Model.Requests())
@@ -289,11 +289,16 @@ func TestCodexRow6_CutMessage(t *testing.T) {
 // its, so nothing of it is lost, whatever the host has recorded.
 func TestCodexTerminal_CutMessage(t *testing.T) {
 	t.Parallel()
-	w := NewCodexWorld(t, mind{}.script, Unattended)
+	onCodexes(t, cutInTheTerminal)
+}
+
+func cutInTheTerminal(t *testing.T, v Version) {
+	w := NewCodexWorld(t, mind{}.script, Unattended, v)
 	w.Ready()
 	tap, fire := w.aim()
 	p := w.Watch("--socket", tap.Socket, "--debounce", "2s")
-	for i := range 5 {
+	shots := soak(5)
+	for i := range shots {
 		from := len(w.Model.Requests())
 		dir := filepath.Join(w.Home, strconv.Itoa(i))
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -318,7 +323,7 @@ func TestCodexTerminal_CutMessage(t *testing.T) {
 			t.Errorf("the agent asked %d times for what stands in the terminal's file", n)
 		}
 	}
-	t.Logf("cut: %d", strings.Count(p.output(), told("cut")))
+	t.Logf("%d shots: all answered, %d cut by the host", shots, strings.Count(p.output(), told("cut")))
 }
 
 // TestCodexRow14Thread: a thread that is not there is an error; a newborn one is there.

@@ -320,6 +320,7 @@ func newOther(t *testing.T, a agent, env ...string) *other {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stay(t, base)
 	o := &other{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "proj")}
 	for _, dir := range []string{o.home, o.project} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {

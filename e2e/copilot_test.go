@@ -49,6 +49,7 @@ func newCopilot(t *testing.T, h mockapi.Handler) *copilot {
 	slots <- struct{}{}
 	t.Cleanup(func() { <-slots })
 	base := t.TempDir()
+	stay(t, base)
 	c := &copilot{t: t, API: mockapi.New(h, nil), home: filepath.Join(base, "home"), project: filepath.Join(base, "proj"), program: found[0]}
 	t.Cleanup(c.API.Close)
 	for _, dir := range []string{c.home, c.project} {

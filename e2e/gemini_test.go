@@ -5,6 +5,8 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,6 +142,60 @@ func TestGemini(t *testing.T) {
 	s.exec("", "overtone", "uninstall", "--host", "gemini", "--yes")
 	if now, err := os.ReadFile(settings); err != nil || string(now) != string(before) {
 		t.Errorf("uninstall leaves %v\n%s", err, now)
+	}
+}
+
+// After a second compression the newest hand-over stands once. The host keeps the newest
+// third of a conversation word for word, and no hook can take anything out of it: where the
+// older hand-over is in there, the newest says that it replaces that one.
+func TestGeminiTwice(t *testing.T) {
+	t.Parallel()
+	tokens, compacted := 20_000, 0
+	s := newGemini(t, func(r *heard) spoken {
+		last := r.Last()
+		switch {
+		case strings.Contains(r.Body, "state_snapshot") && r.Bare:
+			compacted, tokens = compacted+1, 5_000
+			return speak("<state_snapshot><overall_goal>MOCK-SUMMARY</overall_goal></state_snapshot>", 1_000)
+		case r.Bare:
+			return speak("the lexer", 100)
+		case strings.HasPrefix(last, "Please write a lexer"):
+			return callTool("run_shell_command", map[string]any{"command": commitLexer, "description": "commit"}, tokens)
+		case strings.Contains(last, "MARK-LOOK"):
+			return callTool("run_shell_command", map[string]any{"command": "ls", "description": "look"}, tokens)
+		}
+		return speak("The lexer is committed.", tokens)
+	})
+	s.exec("", "overtone", "init", "--host", "gemini", "--yes", "--lang", "en")
+	s.prompt("Please write a lexer with a function called scanToken, and commit it.")
+	id := s.sessions()[0].ID
+	packets := regexp.MustCompile(`overtone-packet id=\\*"(ovt-\w+-\d+)`)
+	var seen []string
+	for n := 1; n <= 2; n++ {
+		tokens = 600_000
+		s.prompt("what is left to do?", "--resume", id)
+		s.prompt("have a look MARK-LOOK", "--resume", id) // its second request compresses
+		s.prompt("carry on then", "--resume", id)
+		s.prompt("and more", "--resume", id)
+		last := s.API.last()
+		var stand []string
+		for _, m := range packets.FindAllStringSubmatch(strings.Join(last.Texts, "\n"), -1) {
+			stand = append(stand, m[1])
+		}
+		t.Logf("after %d compressions: %v", compacted, stand)
+		if compacted < n || len(stand) == 0 || len(stand) > n {
+			t.Fatalf("%d compressions, %v in %q", compacted, stand, last.Texts[1:])
+		}
+		newest := stand[len(stand)-1]
+		if slices.Contains(seen, newest) || slices.Contains(stand[:len(stand)-1], newest) {
+			t.Errorf("%v stands, after %v", stand, seen)
+		}
+		for _, old := range stand[:len(stand)-1] {
+			if !last.Has("It replaces " + old) {
+				t.Errorf("%s stands, and nothing says that %s replaces it", old, newest)
+			}
+		}
+		seen = append(seen, newest)
 	}
 }
 

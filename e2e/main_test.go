@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 		fmt.Println("doctor calls verified what no test has run:", list)
 		code = 1
 	}
+	if list := leftBehind(); len(list) > 0 {
+		fmt.Println("processes outlive their tests:", list)
+		code = 1
+	}
 	if dir, err := binDir(); err == nil {
 		os.RemoveAll(dir)
 	}

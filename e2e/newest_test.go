@@ -95,12 +95,17 @@ func TestNewest_CancelIsToldAlone(t *testing.T) {
 // often runs a test that races, on every version; OVERTONE_E2E_SOAK says how many
 // times.
 func often(t *testing.T, f func(t *testing.T, v Version)) {
-	n, _ := strconv.Atoi(os.Getenv("OVERTONE_E2E_SOAK"))
 	onEach(t, func(t *testing.T, v Version) {
-		for i := range max(n, 1) {
+		for i := range soak(1) {
 			t.Run(strconv.Itoa(i), func(t *testing.T) { f(t, v) })
 		}
 	})
+}
+
+// soak is how often to do what races: usually few times, or as OVERTONE_E2E_SOAK says.
+func soak(usual int) int {
+	n, _ := strconv.Atoi(os.Getenv("OVERTONE_E2E_SOAK"))
+	return max(n, usual)
 }
 
 // busy is a sub-agent that works in small steps until it is told to end.

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -46,6 +47,7 @@ func newStation(t *testing.T, program string, answer func(*heard) spoken, env ..
 	slots <- struct{}{}
 	t.Cleanup(func() { <-slots })
 	base := t.TempDir()
+	stay(t, base)
 	s := &station{t: t, API: newDialects(t, answer), home: filepath.Join(base, "home"), project: filepath.Join(base, "proj"), program: program}
 	for _, dir := range []string{s.home, s.project} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -685,6 +687,118 @@ func TestOpencodeCut(t *testing.T) {
 	last := o.API.last()
 	if last.Count(handed) != 1 || !last.Has("newest first\n- “name the medlar MARK-FOURTH”") || last.Has("nobody has answered yet") {
 		t.Errorf("the hand-over after a cut says %q", last.Texts[2:])
+	}
+}
+
+// The ways in which a turn of opencode is cut. Afterwards two more turns are held, and what
+// the model was sent is what audit, recall and continue know.
+func TestOpencodeCutStories(t *testing.T) {
+	t.Parallel()
+	for _, story := range []struct {
+		under string // what is cut
+		by    string // a signal to `run`; else what happens to the server
+	}{
+		{"answer", "SIGINT"},
+		{"answer", "SIGTERM"},
+		{"tool", "SIGHUP"},
+		{"answer", "killed"},
+		{"tool", "killed"},
+		{"compaction", "killed"},
+		{"answer", "aborted"},
+		{"tool", "aborted"},
+		{"agent", "aborted"},
+	} {
+		t.Run(story.under+" "+story.by, func(t *testing.T) {
+			t.Parallel()
+			testOpencodeCutStory(t, story.under, story.by)
+		})
+	}
+}
+
+func testOpencodeCutStory(t *testing.T, under, by string) {
+	never, asked := make(chan struct{}), make(chan struct{}, 9)
+	var compactions atomic.Int32
+	s := newOpencode(t, func(r *heard) spoken {
+		last := r.Last()
+		switch {
+		case r.Bare && under == "compaction" && compactions.Add(1) == 1,
+			strings.Contains(last, "CHILD-WORK"),
+			strings.Contains(last, "MARK-CUT") && under == "answer":
+			asked <- struct{}{}
+			return spoken{Until: never}
+		case r.Bare:
+			return speak("MOCK-SUMMARY: they looked around.", 100)
+		case strings.Contains(last, "MARK-CUT") && under == "tool":
+			return callTool("bash", map[string]any{"command": "touch began; exec sleep 300", "description": "wait"}, 5_000)
+		case strings.Contains(last, "MARK-CUT") && under == "agent":
+			return callTool("task", map[string]any{"description": "look", "prompt": "CHILD-WORK", "subagent_type": "general"}, 5_000)
+		}
+		return speak("the answer is zephyrine", 5_000)
+	})
+	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
+	begun := func() bool {
+		_, err := os.Stat(filepath.Join(s.project, "began"))
+		return err == nil || len(asked) > 0
+	}
+	const cut, second, third = "look around MARK-CUT", "name the quince MARK-SECOND", "name the medlar MARK-THIRD"
+	if signal, ok := map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP}[by]; ok {
+		cmd := s.command(s.program, "run", "--title", "the lexer")
+		cmd.Stdin = strings.NewReader(cut)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		s.eventually("it has begun", begun)
+		syscall.Kill(-cmd.Process.Pid, signal)
+		cmd.Wait()
+		s.exec(second, s.program, "run", "-c")
+		s.exec(third, s.program, "run", "-c")
+	} else {
+		o := s.serve()
+		id := o.session()
+		path, body := "/prompt_async", map[string]any{"parts": []any{map[string]any{"type": "text", "text": cut}}}
+		if under == "compaction" {
+			o.say(id, "look around")
+			path, body = "/summarize", map[string]any{"providerID": "mock", "modelID": "m1"}
+		}
+		go func() {
+			if r, err := http.DefaultClient.Do(o.ask(http.MethodPost, "/session/"+id+path, body)); err == nil {
+				r.Body.Close()
+			}
+		}()
+		s.eventually("it has begun", begun)
+		if by == "killed" {
+			o.kill()
+			o.start()
+		} else {
+			o.post("/session/"+id+"/abort", nil)
+		}
+		o.say(id, second)
+		o.say(id, third)
+	}
+	var known int64
+	audit := gjson.Parse(s.exec("", "overtone", "audit", "--json"))
+	for _, one := range audit.Get("sessions").Array() {
+		known += one.Get("requests").Int()
+	}
+	saw := len(s.API.requests())
+	t.Logf("the model saw %d requests, audit knows %d", saw, known)
+	if int64(saw) != known {
+		t.Errorf("the model saw %d requests, audit knows %d: %s", saw, known, audit.Get("sessions"))
+	}
+	list := s.sessions()
+	if len(list) == 0 {
+		t.Fatal("no session")
+	}
+	id := list[0].ID
+	for _, word := range []string{"quince", "medlar", "zephyrine"} {
+		if out := s.exec("", "overtone", "recall", word); !strings.Contains(out, id) {
+			t.Errorf("recall %s finds\n%s", word, out)
+		}
+	}
+	made := gjson.Parse(s.exec("", "overtone", "continue", id, "--in", "claude-code", "--json"))
+	data, err := os.ReadFile(made.Get("path").String())
+	if err != nil || !strings.Contains(string(data), third) || !strings.Contains(string(data), "zephyrine") {
+		t.Errorf("continue: %v %s\n%s", err, made, data)
 	}
 }
 

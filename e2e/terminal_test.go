@@ -513,10 +513,8 @@ func TestCodexTerminal_NeverAgainstTheUser(t *testing.T) {
 // packet before it, although a step of the plan is open; nothing of ours opens a turn.
 func TestCodexTerminal_TypedMeanwhile(t *testing.T) {
 	t.Parallel()
-	hold := make(chan struct{})
-	m := mind{plan: true, compaction: func(codexmock.Request) codexmock.Reply {
-		return codexmock.Reply{Message: "SUMMARY", Tokens: 3000, Wait: hold}
-	}}
+	m, letGo := heldCompactions()
+	m.plan = true
 	w := NewCodexWorld(t, m.script, Planning)
 	w.Ready()
 	p := w.Watch()
@@ -525,7 +523,7 @@ func TestCodexTerminal_TypedMeanwhile(t *testing.T) {
 	p.await(t, told("compact"))
 	s.Wait("Compacting", 1)
 	s.Say("STOP here")
-	close(hold)
+	letGo(false)
 	s.Wait("Noted.", 1)
 	p.awaitAny(t, 1, told("delivered"), told("void"))
 	for _, q := range w.Model.Requests() {

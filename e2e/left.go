@@ -1,0 +1,74 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// folders are those of the tests that run agents.
+var folders sync.Map
+
+// stay makes a folder that of a test that runs an agent: what still runs in it when the test
+// is over, such as the tools of a host that was killed, ends with it.
+func stay(t *testing.T, dir string) {
+	t.Helper()
+	folders.Store(dir, true)
+	t.Cleanup(func() {
+		for _, p := range left(dir) {
+			t.Logf("ended with its test: %s", p)
+			syscall.Kill(p.id, syscall.SIGKILL)
+		}
+	})
+}
+
+// leftBehind are the processes that outlive their tests. One that was told to end gets a
+// moment to do so.
+func leftBehind() (list []process) {
+	var dirs []string
+	folders.Range(func(dir, _ any) bool {
+		dirs = append(dirs, dir.(string))
+		return true
+	})
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if list = left(dirs...); len(list) == 0 || time.Now().After(end) {
+			return list
+		}
+	}
+}
+
+type process struct {
+	id   int
+	line string
+}
+
+func (p process) String() string { return fmt.Sprintf("%d %s", p.id, p.line) }
+
+// left are the processes whose environment or working folder points into one of the folders.
+// Only Linux tells.
+func left(dirs ...string) (list []process) {
+	found, _ := filepath.Glob("/proc/[0-9]*") // the pattern is a good one
+	for _, proc := range found {
+		id, _ := strconv.Atoi(filepath.Base(proc))
+		env, _ := os.ReadFile(filepath.Join(proc, "environ")) // it may have ended meanwhile
+		cwd, _ := os.Readlink(filepath.Join(proc, "cwd"))
+		for _, dir := range dirs {
+			if id != os.Getpid() && (bytes.Contains(env, []byte(dir)) || strings.HasPrefix(cwd, dir)) {
+				line, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
+				stat, _ := os.ReadFile(filepath.Join(proc, "stat"))
+				list = append(list, process{id, strings.ReplaceAll(string(line), "\x00", " ") + string(stat)})
+				break
+			}
+		}
+	}
+	return list
+}
