@@ -98,6 +98,13 @@ func (d *dialects) last() *heard {
 	return list[len(list)-1]
 }
 
+// count is the number of all requests.
+func (d *dialects) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.heard)
+}
+
 func (d *dialects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	chat := strings.HasSuffix(r.URL.Path, "/chat/completions")

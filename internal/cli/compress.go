@@ -85,10 +85,15 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 		a.Note(message.FewTurns, len(plan.Turns))
 	}
 	doc := plan.Document(back, f.dryRun)
-	if doc.Gone = folderGone(s.CWD); doc.Gone != "" && host.Of(s.Host).Mirrored { // its clone stands beside it
+	doc.Gone = folderGone(s.CWD)
+	switch stays := host.Of(s.Host).Mirrored; { // its clone stands beside it
+	case doc.Gone == "" || plan.Nothing():
+	case stays && !f.dryRun:
 		return message.WithHint(message.Fail(message.CompressGone, a.short(doc.Gone)), message.HintCompressGone, s.ID)
-	}
-	if doc.Gone != "" && !a.JSON && !plan.Nothing() {
+	case a.JSON:
+	case stays:
+		a.Note(message.CompressGone, a.short(doc.Gone))
+	default:
 		a.Note(message.ContinueGone, a.short(doc.Gone), a.short(a.Dir))
 	}
 	if f.dryRun {

@@ -33,7 +33,7 @@ func shelf(t *testing.T) world {
 			typ, message = "assistant", `{"id":"m`+strconv.Itoa(n)+`","role":"assistant","model":"claude-x","content":[{"type":"text","text":"We decided to keep version `+strconv.Itoa(n)+
 				` because users still have it. Looking at this from several sides was quite pleasant for everybody around. Nothing else is worth a word."}],"usage":{"input_tokens":10,"output_tokens":5}}`
 		}
-		fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/w","sessionId":%q,"version":"2.1.197"}`+"\n", parent, typ, message, id, n, shrunk)
+		fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":%q,"sessionId":%q,"version":"2.1.197"}`+"\n", parent, typ, message, id, n, w.dir, shrunk)
 		parent = `"` + id + `"`
 	}
 	if err := os.MkdirAll(w.projects(), 0o700); err != nil {
