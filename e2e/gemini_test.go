@@ -182,7 +182,7 @@ func TestGeminiTwice(t *testing.T) {
 		for _, m := range packets.FindAllStringSubmatch(strings.Join(last.Texts, "\n"), -1) {
 			stand = append(stand, m[1])
 		}
-		t.Logf("after %d compressions: %v", compacted, stand)
+		t.Logf("after %d compressions: %v", n, stand)
 		if compacted < n || len(stand) == 0 || len(stand) > n {
 			t.Fatalf("%d compressions, %v in %q", compacted, stand, last.Texts[1:])
 		}

@@ -64,8 +64,7 @@ func left(dirs ...string) (list []process) {
 		for _, dir := range dirs {
 			if id != os.Getpid() && (bytes.Contains(env, []byte(dir)) || strings.HasPrefix(cwd, dir)) {
 				line, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
-				stat, _ := os.ReadFile(filepath.Join(proc, "stat"))
-				list = append(list, process{id, strings.ReplaceAll(string(line), "\x00", " ") + string(stat)})
+				list = append(list, process{id, strings.ReplaceAll(string(line), "\x00", " ")})
 				break
 			}
 		}
