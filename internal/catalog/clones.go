@@ -149,8 +149,9 @@ func (f Finder) TidyClones(ctx context.Context, removed []string, now time.Time)
 		dirs[filepath.Dir(file.Path)] = true
 	}
 	for _, c := range list.All() { // a run that was killed may have made its folder
-		dirs[filepath.Dir(c.Path)] = c.Path != ""
+		dirs[filepath.Dir(c.Path)] = true
 	}
+	delete(dirs, ".") // of those in a database
 	for dir := range dirs {
 		store.SweepTemp(dir, now)
 	}

@@ -325,6 +325,10 @@ func TestRemoveClones(t *testing.T) {
 	if err := list.Add(compress.CloneRecord{ID: "halfway", Source: first, From: source, Path: half, Size: 1, Host: "gemini", Removed: true}); err != nil {
 		t.Fatal(err)
 	}
+	left := filepath.Join(filepath.Dir(half), ".y.jsonl.overtone-7")
+	if err := errors.Join(os.WriteFile(left, []byte("x"), 0o600), os.Chtimes(left, midday.Add(-2*time.Hour), midday.Add(-2*time.Hour))); err != nil {
+		t.Fatal(err)
+	}
 	if got := list.Standing(); !slices.Equal(got, []string{"halfway"}) {
 		t.Errorf("standing: %q", got)
 	}
@@ -333,6 +337,9 @@ func TestRemoveClones(t *testing.T) {
 	}
 	if _, err := os.Stat(half); !os.IsNotExist(err) || len(list.All()) != 0 {
 		t.Errorf("still there: %v, %v", err, list.All())
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("what a killed run left beside it is still there: %v", err)
 	}
 }
 

@@ -312,7 +312,8 @@ func (s *scanner) secretArgument(v value, split byte) (Span, bool) {
 
 // divide finds the password of user:password, and of user/password@host.
 func (s *scanner) divide(v value, splits string) (Span, bool) {
-	text := s.text[v.start:v.end]
+	const longest = 512 // of what is looked at: a run may hold many labels
+	text := s.text[v.start:min(v.end, v.start+longest)]
 	k := strings.IndexAny(text, splits)
 	if k < 0 || strings.Contains(text[:k], "{") || isReference(text) {
 		return Span{}, false
@@ -321,7 +322,7 @@ func (s *scanner) divide(v value, splits string) (Span, bool) {
 		v.end = v.start + at
 	}
 	v.start += k + 1
-	if line := s.runFrom(v.start, digit); line > v.start && strings.HasPrefix(s.text[line:v.end], ":") && strings.Contains(text[:k], ".") {
+	if line := s.runOf(v.start, 9, digit); line > v.start && line < v.end && s.text[line] == ':' && strings.Contains(text[:k], ".") {
 		return Span{}, false // file.go:12:text, as grep prints it
 	}
 	sp, ok := s.weigh(password, "", v, prose)
