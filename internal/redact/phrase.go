@@ -315,16 +315,17 @@ func (s *scanner) divide(v value, splits string) (Span, bool) {
 	const longest = 512 // of what is looked at: a run may hold many labels
 	text := s.text[v.start:min(v.end, v.start+longest)]
 	k := strings.IndexAny(text, splits)
-	if k < 0 || strings.Contains(text[:k], "{") || isReference(text) {
+	if k < 0 || strings.Contains(text[:k], "{") {
+		return Span{}, false
+	}
+	// file.go:12:text, as grep prints it
+	if line := s.runOf(v.start+k+1, 9, digit); line > v.start+k+1 && line < v.end && s.text[line] == ':' && strings.Contains(text[:k], ".") || isReference(text) {
 		return Span{}, false
 	}
 	if at := strings.LastIndexByte(text, '@'); at > k && splits == "/" {
 		v.end = v.start + at
 	}
 	v.start += k + 1
-	if line := s.runOf(v.start, 9, digit); line > v.start && line < v.end && s.text[line] == ':' && strings.Contains(text[:k], ".") {
-		return Span{}, false // file.go:12:text, as grep prints it
-	}
 	sp, ok := s.weigh(password, "", v, prose)
 	if sp.Kind == "password" {
 		sp.Kind = "basic-auth"
