@@ -73,15 +73,17 @@ func (l Library) Create(t *terminal.Terminal, name, list, label string, runs []s
 	return nil
 }
 
-// writeNew writes a file that must not be there yet, whoever else writes it now.
+// writeNew writes a file that must not be there yet, whoever else writes it now, and
+// which is whole once it is there.
 func writeNew(path string, data []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".overtone-*")
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(data)
-	if err = errors.Join(err, file.Close()); err != nil {
-		_ = os.Remove(path) // half a file is none
+	if err = errors.Join(err, file.Chmod(0o644), file.Close()); err == nil {
+		err = os.Link(file.Name(), path)
 	}
+	_ = os.Remove(file.Name()) // it has its name, or is none
 	return err
 }

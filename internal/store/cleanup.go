@@ -84,11 +84,12 @@ func (c *cleanup) failed(err error) {
 }
 
 // sweep removes what interrupted writes left in folders whose files are replaced by
-// whoever comes: the two roots, and the results of compressions.
+// whoever comes: the two roots, workflows, and the results of compressions.
 func (c *cleanup) sweep() {
 	now := c.home.now()
 	SweepTemp(c.home.root, now)
 	SweepTemp(c.home.claude, now)
+	SweepTemp(filepath.Join(c.home.root, "workflows"), now)
 	cache := filepath.Join(c.home.root, "compress")
 	if realDir(cache) != nil {
 		return
