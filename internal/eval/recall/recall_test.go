@@ -176,9 +176,10 @@ func TestEvalRecall(t *testing.T) {
 	}
 }
 
-// Questions in other words than the text's, by fifteen: of the first thirty 85 of a
-// hundred have the answer in first place, and wherever one of the words stands something
-// is found. The first fifteen were looked at while the ranking was made, the second were
+// Questions in other words than the text's, by fifteen: of the first thirty three
+// quarters have the answer in first place (85 of a hundred had it with a list of synonyms
+// that was written for these questions), and wherever one of the words stands something is
+// found. The first fifteen were looked at while the ranking was made, the second were
 // not; the third share hardly a word with the text, which a search by words cannot bridge,
 // and show how far it comes.
 func TestEvalOtherWords(t *testing.T) {
@@ -229,7 +230,7 @@ func TestEvalOtherWords(t *testing.T) {
 		}
 	}
 	t.Logf("first place: %d of %d each", first, group)
-	if 100*(first[0]+first[1]) < 85*2*group {
-		t.Error("want 85 of a hundred of the first thirty")
+	if 4*(first[0]+first[1]) < 3*2*group {
+		t.Error("want three quarters of the first thirty")
 	}
 }
