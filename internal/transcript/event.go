@@ -186,6 +186,7 @@ type Want struct {
 // its file. Lines that cannot be read are passed over and counted.
 func Events(ctx context.Context, r io.Reader, off int64, h Host, want Want, fn func(*Event)) (bad int, err error) {
 	s := stream{h: h, want: want, fn: fn}
+	s.r.bounded = off > 0 // a part begins behind a boundary
 	lr, done := pooledLineReader(r)
 	defer done()
 	lr.off = off
