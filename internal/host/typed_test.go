@@ -73,7 +73,7 @@ func TestTypedOfTheHosts(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", " \n": "",
 		"[Request interrupted by user]": "", "\n[Request interrupted by user for tool use]\n": "",
-		ownLines[3]: "",
+		ownLines[2]: "",
 		"# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\n# Rules\n</INSTRUCTIONS>":    "",
 		"Operation stopped by hook: another session is active.":                          "",
 		`{"task_id":"b1","description":"Push","task_type":"local_bash"}`:                 "",

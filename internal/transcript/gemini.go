@@ -87,6 +87,9 @@ func GeminiLines(path string) ([]byte, error) {
 	return []byte(strings.Join(lines, "\n") + "\n"), nil
 }
 
+// geminiStopped is what the host tells its user after Esc (seen on 0.61).
+const geminiStopped = "Request cancelled."
+
 // geminiWhole ends the names of files that are one object.
 const geminiWhole = ".json"
 
@@ -184,7 +187,7 @@ func (r *geminiReader) message(m gjson.Result) {
 			r.pre = t.Usage.Tokens()
 		}
 	case "info":
-		if t.Stopped = host.InterruptedByUser(m.Get("content").String()); !t.Stopped {
+		if t.Stopped = m.Get("content").String() == geminiStopped; !t.Stopped {
 			return
 		}
 	default:
