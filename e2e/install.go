@@ -44,8 +44,8 @@ func short(h host.Name) string {
 	return name
 }
 
-// asked is the version of a host that the environment asks for: OVERTONE_E2E_CLAUDE,
-// OVERTONE_E2E_CODEX, OVERTONE_E2E_COPILOT.
+// asked is the version of a host that the environment asks for: OVERTONE_E2E_CLAUDE and
+// its like.
 func asked(h host.Name) string { return os.Getenv("OVERTONE_E2E_" + strings.ToUpper(short(h))) }
 
 // notRun are the versions that doctor calls verified and that no test has started.

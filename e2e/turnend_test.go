@@ -117,3 +117,48 @@ func TestTurnEnd_Codex(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 }
+
+// On opencode the session is compacted when the turn has ended, and no turn is opened. What
+// is typed while the summary is written is answered behind it, once, and refers to what the
+// packet holds.
+func TestTurnEnd_Opencode(t *testing.T) {
+	t.Parallel()
+	began, typed := make(chan struct{}, 9), make(chan struct{})
+	var compacted atomic.Bool
+	s := newOpencode(t, func(r *heard) spoken {
+		switch {
+		case r.Bare && strings.Contains(r.Body, "title generator"):
+			return speak("the lexer", 100)
+		case r.Bare:
+			began <- struct{}{}
+			compacted.Store(true)
+			return spoken{Text: "MOCK-SUMMARY: it was looked at.", Tokens: 1_000, Until: typed}
+		case compacted.Load():
+			return speak("Fine.", 6_000)
+		}
+		return speak(ways, 85_000)
+	})
+	s.exec("", "overtone", "init", "--host", "opencode", "--mode", "auto", "--yes", "--lang", "en")
+	o := s.serve()
+	id := o.session()
+	o.say(id, "look around, MARK-GOAL")
+	receive(t, "the compaction", began)
+	o.post("/session/"+id+"/prompt_async", map[string]any{"parts": []any{map[string]any{"type": "text", "text": "yes, do 1"}}})
+	o.eventually("the message is there", func() bool { return strings.Contains(o.messages(id), "yes, do 1") })
+	close(typed)
+	o.eventually("it is answered", func() bool { return strings.Contains(o.messages(id), "Fine.") })
+	list := o.API.requests()
+	last := list[len(list)-1]
+	if last.Count(handed) != 1 || last.Count("yes, do 1") != 1 || !last.Has("alphaScan") || !last.Has("MARK-GOAL") {
+		t.Errorf("the model reads %q", last.Texts[1:])
+	}
+	var asked int
+	for _, r := range list {
+		if !r.Bare {
+			asked++
+		}
+	}
+	if asked != 2 || len(began) != 0 {
+		t.Errorf("%d turns, %d more compactions", asked, len(began))
+	}
+}

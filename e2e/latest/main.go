@@ -17,7 +17,7 @@ import (
 )
 
 // hosts are the variables that choose a host's version.
-var hosts = []string{"OVERTONE_E2E_CLAUDE", "OVERTONE_E2E_CODEX", "OVERTONE_E2E_COPILOT"}
+var hosts = []string{"OVERTONE_E2E_CLAUDE", "OVERTONE_E2E_CODEX", "OVERTONE_E2E_COPILOT", "OVERTONE_E2E_OPENCODE", "OVERTONE_E2E_GEMINI"}
 
 // logFile has everything that the tests printed.
 const logFile = ".e2e-latest.log"
