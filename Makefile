@@ -40,7 +40,7 @@ e2e-latest: build
 # messages in the instant of a compaction.
 e2e-soak: export OVERTONE_E2E_SOAK := 20
 e2e-soak: build
-	$(GO) test -tags e2e -count=1 -timeout 60m -v -run '^(TestNewest_Row1_|TestCodex(Row6|Terminal)_CutMessage)' ./e2e/ | grep -E '^(ok|FAIL|---| +---)'
+	$(GO) test -tags e2e -count=1 -timeout 60m -v -run '^(TestNewest_Row1_|TestCodex(Row6|Terminal)_CutMessage|TestOpencodeCutStories)' ./e2e/ | grep -E '^(ok|FAIL|---| +---)'
 
 lint: $(TOOLS)/golangci-lint
 	$(TOOLS)/golangci-lint run ./...

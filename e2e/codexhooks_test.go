@@ -330,15 +330,15 @@ func TestCodexHooksCompactionFails(t *testing.T) {
 // arrive as a whole, not as the name of a file.
 func TestCodexHooksLongPacket(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("把解析器移植到新的架構並且保留所有既有的行為與測試；", 200)
-	for i := range 400 {
-		long += fmt.Sprintf("解析器的 parseRule%d 與 ", i)
+	long, named := strings.Repeat("把解析器移植到新的架構並且保留所有既有的行為與測試；", 200), ""
+	for i := range 400 { // names in what the user says are not told: Codex keeps that
+		named += fmt.Sprintf("解析器的 parseRule%d 與 ", i)
 	}
 	w := newHookedCodex(t, func(r codexmock.Request) codexmock.Reply {
 		if r.Compaction {
 			return codexmock.Reply{Message: "SUMMARY", Tokens: 3000}
 		}
-		return codexmock.Reply{Message: long, Tokens: 15_000}
+		return codexmock.Reply{Message: long + named, Tokens: 15_000}
 	}, "", "suggest")
 	u := w.User()
 	u.AwaitTurn(u.Say(long))

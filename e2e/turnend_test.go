@@ -119,8 +119,7 @@ func TestTurnEnd_Codex(t *testing.T) {
 }
 
 // On opencode the session is compacted when the turn has ended, and no turn is opened. What
-// is typed while the summary is written is answered behind it, once, and refers to what the
-// packet holds.
+// is typed while the summary is written is quoted in the packet and answered behind it, once.
 func TestTurnEnd_Opencode(t *testing.T) {
 	t.Parallel()
 	began, typed := make(chan struct{}, 9), make(chan struct{})
@@ -149,7 +148,7 @@ func TestTurnEnd_Opencode(t *testing.T) {
 	o.eventually("it is answered", func() bool { return strings.Contains(o.messages(id), "Fine.") })
 	list := o.API.requests()
 	last := list[len(list)-1]
-	if last.Count(handed) != 1 || last.Count("yes, do 1") != 1 || !last.Has("alphaScan") || !last.Has("MARK-GOAL") {
+	if last.Count(handed) != 1 || last.Last() != "yes, do 1" || last.Count("yes, do 1") != 2 || !last.Has("alphaScan") || !last.Has("MARK-GOAL") {
 		t.Errorf("the model reads %q", last.Texts[1:])
 	}
 	var asked int
