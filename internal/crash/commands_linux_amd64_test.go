@@ -317,7 +317,7 @@ func TestCommandsKilledAtRandom(t *testing.T) {
 	all := os.Getenv("OVERTONE_CRASH") != ""
 	kills, _ := strconv.Atoi(os.Getenv("OVERTONE_KILLS"))
 	if kills == 0 {
-		kills = 3
+		kills = 1
 	}
 	seed, _ := strconv.ParseUint(os.Getenv("OVERTONE_SEED"), 10, 64)
 	l := newLibrary(t, all)
