@@ -120,22 +120,21 @@ func (s *NameScan) skip() bool {
 			return true
 		}
 		i++
-		if c == '\n' {
+		switch {
+		case c == '\n':
 			s.newline()
-		} else if c == '%' && i+1 < len(b) && hexUpper(b[i]) && hexUpper(b[i+1]) {
+		case c == '%' && i+1 < len(b) && hexUpper(b[i]) && hexUpper(b[i+1]):
 			i += 2 // of an address: src%2Fmain.rs
-		} else if c == '\\' && i < len(b) {
-			switch {
-			case !s.Escaped:
-				i = s.escape(i)
-			case b[i] == '\\':
-				i = s.escape(i + 1)
-			case b[i] == 'u':
-				i = min(len(b), i+5)
-			default:
-				if i++; b[i-1] == 'n' {
-					s.newline()
-				}
+		case c != '\\' || i == len(b):
+		case !s.Escaped:
+			i = s.escape(i)
+		case b[i] == '\\':
+			i = s.escape(i + 1)
+		case b[i] == 'u':
+			i = min(len(b), i+5)
+		default:
+			if i++; b[i-1] == 'n' {
+				s.newline()
 			}
 		}
 	}
