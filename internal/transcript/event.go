@@ -572,8 +572,18 @@ func (s *stream) refusal() (words string, refused bool) {
 	if s.h == Codex {
 		return "", bytes.HasPrefix(head, []byte(`"exec command rejected by user`)) || bytes.HasPrefix(head, []byte(`"patch rejected by user`))
 	}
-	for _, mark := range [...]string{"The user doesn't want to ", "Permission to use ", "hook error: ", "The user rejected this tool call.", geminiRefused} {
+	for _, mark := range [...]string{"The user doesn't want to ", "Permission to use ", "hook error: ", "The user rejected this tool call."} {
 		refused = refused || e.Failed && bytes.Contains(head, []byte(mark))
+	}
+	if e.Failed && e.ID == s.planned {
+		if said, ok := strings.CutPrefix(e.Text(), geminiRefused); ok {
+			said, _, _ = strings.Cut(said, "\n\nThe plan is stored at: ")
+			words, _ = strings.CutPrefix(said, "User feedback: ")
+			if words == said { // none
+				words = ""
+			}
+			return strings.TrimSpace(words), true
+		}
 	}
 	if e.Failed && e.words { // newer versions say whose they are
 		refused = true
@@ -586,8 +596,6 @@ func (s *stream) refusal() (words string, refused bool) {
 		words = said
 	} else if _, said, ok := strings.Cut(e.Text(), "tool call. User feedback: "); ok && s.h == Copilot {
 		words = said
-	} else if _, said, ok := strings.Cut(e.Text(), geminiRefused+"User feedback: "); ok {
-		words, _, _ = strings.Cut(said, "\n\nThe plan is stored at: ")
 	} else if strings.HasPrefix(words, "The user doesn't want to ") {
 		words = ""
 	}
