@@ -145,6 +145,28 @@ func TestCloneKeepsBridges(t *testing.T) {
 	}
 }
 
+// So it does where the written parent is in the file and a compaction has pruned it: a
+// chain that goes on from before the last boundary, where an earlier one kept messages.
+func TestCloneKeepsBridgesOverBoundaries(t *testing.T) {
+	t.Parallel()
+	path := write(t,
+		node("user", "u1", "", 1, say("a")), node("user", "u2", "u1", 2, say("b")),
+		node("system", "b1", "", 3, `,"subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":9,"preservedMessages":{"anchorUuid":"s1","uuids":["u2"]}}`),
+		node("user", "s1", "b1", 4, say("first")+`,"isCompactSummary":true`),
+		node("system", "b2", "", 5, `,"subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":9}`),
+		node("user", "s2", "b2", 6, say("second")+`,"isCompactSummary":true`),
+		node("assistant", "a1", "s2", 20, part("m1", use("t1"))), node("user", "r1", "a1", 40, result("t1")),
+		node("user", "u3", "u1", 44, say("c")), "")
+	s := mustRead(t, path)
+	if d := cmp.Diff([]string{"a1", "r1", "s2", "u3"}, liveMessages(s, nil)); d != "" {
+		t.Fatal(d)
+	}
+	c, _ := mustClone(t, s, Change{Removed: []int32{6, 7}})
+	if d := cmp.Diff([]string{"s2", "u3"}, liveMessages(mustRead(t, c.Path), nil)); d != "" {
+		t.Error(d)
+	}
+}
+
 // When the last message goes, the clone says where to go on: another branch
 // may stand last in the file.
 func TestCloneKeepsItsEnd(t *testing.T) {

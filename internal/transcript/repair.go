@@ -97,14 +97,16 @@ func (m *mender) heir(i int32) ([]byte, error) {
 
 // reparent hangs the children of removed entries under their heirs.
 func (m *mender) reparent() (err error) {
-	tree := walk{s: m.s}
+	tree := m.s.newWalk()
 	for n := range m.s.Entries {
 		i := int32(n)
 		if m.gone[i] {
 			continue
 		}
 		p := m.parent(i)
-		if m.gone[m.s.Entries[i].Parent] || m.gone[p] && tree.raw(i) == dangling {
+		// A parent that the host has guessed by time, as the written one is lost or a
+		// compaction has pruned it, would be guessed anew among what stays.
+		if m.gone[m.s.Entries[i].Parent] || m.gone[p] && tree.parent(i) != p {
 			if m.fix.parents[i], err = m.heir(p); err != nil {
 				return err
 			}
