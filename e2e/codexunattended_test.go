@@ -260,9 +260,10 @@ func (w *CodexWorld) answered(from int, text string) (n int) {
 // TestCodexRow6CutMessage aims at the instant of the compaction. What the host has
 // recorded of a message that it cuts comes back and is answered, after the packet. What it
 // has dropped, and nobody has heard, the agent asks its user for.
-func TestCodexRow6_CutMessage(t *testing.T) {
-	t.Parallel()
-	w := NewCodexWorld(t, mind{}.script, Unattended)
+func TestCodexRow6_CutMessage(t *testing.T) { t.Parallel(); onCodexes(t, cutByTheHost) }
+
+func cutByTheHost(t *testing.T, v Version) {
+	w := NewCodexWorld(t, mind{}.script, Unattended, v)
 	w.Ready()
 	tap, fire := w.aim()
 	p := w.Watch("--socket", tap.Socket)
