@@ -10,21 +10,29 @@ VCS = $(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
 LINT_VERSION := v2.14.0
 VULN_VERSION := v1.8.0
 
+# Two modules: the programs that everybody has, and the team's with what it links.
+TEAM := -C team
+
 .PHONY: build demo test e2e e2e-latest e2e-soak lint bench eval compactions corpus corpus-sample fuzz race crash mutate vulnerabilities pictures release-snapshot release-check release-npm clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=$(VCS) -trimpath -o bin/ ./cmd/...
+	CGO_ENABLED=0 $(GO) build $(TEAM) -buildvcs=$(VCS) -trimpath -o ../bin/ ./cmd/...
 
-# Only the one program that it shows.
+# First without SQLite and the tools' server, a good third of a first build, of which the
+# demo needs nothing; the whole program is built while the demo is read.
 demo:
-	@echo "building $(BIN); the first time this takes a minute or two"
+	@echo "building the demo; the first time this takes a minute"
+	@CGO_ENABLED=0 $(GO) build -tags demo -buildvcs=$(VCS) -trimpath -o bin/overtone-demo ./cmd/overtone
+	@(exec -a $(BIN) bin/overtone-demo demo)
+	@echo "building $(BIN), for these commands"
 	@CGO_ENABLED=0 $(GO) build -buildvcs=$(VCS) -trimpath -o bin/ ./cmd/overtone
-	@$(BIN) demo
 
 test:
-	$(GO) vet ./...
+	$(GO) vet ./... && $(GO) vet $(TEAM) ./...
 	$(GO) test ./...
+	$(GO) test $(TEAM) ./...
 
 # The real agents, installed from the npm registry into .e2e, against a mock API
 # on loopback.
@@ -44,6 +52,7 @@ e2e-soak: build
 
 lint: $(TOOLS)/golangci-lint
 	$(TOOLS)/golangci-lint run ./...
+	cd team && ../$(TOOLS)/golangci-lint run ./...
 
 $(TOOLS)/golangci-lint:
 	GOBIN=$(CURDIR)/$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
@@ -51,6 +60,7 @@ $(TOOLS)/golangci-lint:
 # Known holes in what is linked; asks the database of the Go project.
 vulnerabilities: $(TOOLS)/govulncheck
 	$(TOOLS)/govulncheck ./...
+	$(TOOLS)/govulncheck $(TEAM) ./...
 
 $(TOOLS)/govulncheck:
 	GOBIN=$(CURDIR)/$(TOOLS) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
@@ -71,10 +81,10 @@ bin/bench.txt: export OVERTONE_BENCH_MB ?= 1024
 bin/bench.txt: export PKGS ?=
 bin/bench.txt: build
 	@set -o pipefail; mkdir -p bin; \
-	for dir in $${PKGS:-$$(grep -rl --include='*_test.go' '^func Benchmark' internal | xargs -n1 dirname | sort -u)}; do \
+	for dir in $${PKGS:-$$(grep -rl --include='*_test.go' '^func Benchmark' internal team | xargs -n1 dirname | sort -u)}; do \
 		case $$dir in internal/cli|internal/compress) n=1x;; internal/transcript|internal/handover|internal/audit) n=3x;; internal/recall) n=50x;; *) n=200x;; esac; \
 		echo "== $$dir"; \
-		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
+		$(GO) test -C $$dir -run '^$$' -bench . -benchtime $$n . | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
 	done | tee $@
 	@$(GO) run ./internal/eval/survive -bench | grep -E '^(==|Benchmark)' | tee -a $@
 	@echo "== on the host"; OVERTONE_BENCH_HOST=$${OVERTONE_BENCH_HOST:-3} $(GO) test -tags e2e -count=1 -v -run '^TestCostOf' ./e2e/ | grep ' calls, ' | tee -a $@
@@ -106,7 +116,7 @@ corpus-sample: build
 team-proof: export OVERTONE_TEAM_PROOF ?= 1000000
 team-proof: export OVERTONE_TEAM_RECORD ?= $(CURDIR)/docs/team.md
 team-proof:
-	$(GO) test -count=1 -timeout 60m -v -run '^(TestCluster|TestProof)$$' ./internal/team
+	$(GO) test $(TEAM) -count=1 -timeout 60m -v -run '^(TestCluster|TestProof)$$' ./internal/team
 
 # The guard against bash, zsh and real programs, in a jail that is tried first (ten
 # minutes or more; needs zsh and Linux's namespaces), then a minute for every fuzz target.
@@ -116,9 +126,9 @@ fuzz: FUZZTIME ?= 60s
 fuzz: export OVERTONE_FUZZ_LINES ?= 200000
 fuzz:
 	OVERTONE_FUZZ_SEED=$$RANDOM OVERTONE_FUZZ_OPTIONS=1 $(GO) test -count=1 -timeout 60m -v -run '^Test(Guard|Options)Against' ./internal/shellcmd
-	@log=$$(mktemp); trap 'rm -f $$log' EXIT; for pkg in $$($(GO) list ./internal/...); do \
-		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-			echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s $$pkg >$$log 2>&1 || \
+	@log=$$(mktemp); trap 'rm -f $$log' EXIT; for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' internal team | xargs -n1 dirname | sort -u); do \
+		for f in $$($(GO) test -C $$dir -list '^Fuzz' . | grep '^Fuzz'); do \
+			echo "$$dir $$f"; $(GO) test -C $$dir -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s . >$$log 2>&1 || \
 				{ grep -q 'context deadline exceeded' $$log && ! grep -q 'Failing input' $$log; } || { cat $$log; exit 1; }; \
 			grep execs $$log | tail -1; \
 		done; \
@@ -128,6 +138,7 @@ fuzz:
 # it: under it each would sleep for a second at its end.
 race:
 	$(GO) test -race -timeout 40m ./...
+	$(GO) test $(TEAM) -race -timeout 40m ./...
 
 # Kills every hook of a story before each of its system calls, and lets each call that
 # deals with files fail (Linux); then kills every command that writes 300 times at random,
@@ -147,7 +158,7 @@ crash:
 mutate: MUTANTS ?= 100
 mutate: SEED ?= 1
 mutate: comma := ,
-mutate: MUTATED ?= $(addprefix internal/,workflow compact handover session store compress team/lease.go$(comma)hold.go)
+mutate: MUTATED ?= $(addprefix internal/,workflow compact handover session store compress) team/internal/team/lease.go$(comma)hold.go
 mutate:
 	$(GO) run ./internal/eval/mutate -n $(MUTANTS) -seed $(SEED) $(MUTATED)
 
@@ -157,8 +168,8 @@ pictures: build
 	$(GO) run -tags e2e ./e2e/pictures docs/pictures
 
 # What a release consists of, built here and published nowhere: archives with
-# completions, manual pages and bills of materials, checksums, the Homebrew formula, npm packages,
-# all in dist/.
+# completions and bills of materials, checksums, the Homebrew formula, npm packages, all in
+# dist/.
 release-snapshot:
 	sh release/snapshot.sh $(PLATFORMS)
 

@@ -19,7 +19,7 @@ for (const program of programs) {
     type: 'library', 'bom-ref': `pkg:golang/${name}@${version}`, name, version, purl: `pkg:golang/${name}@${version}`,
     ...sum && { properties: [{ name: 'go:sum', value: sum }] },
   })
-  const components = [library('stdlib', info.GoVersion.replace(/^go/, '')), ...(info.Deps || []).map(d => d.Replace || d).map(d => library(d.Path, d.Version, d.Sum))]
+  const components = [library('stdlib', info.GoVersion.replace(/^go/, '')), ...(info.Deps || []).map(d => d.Replace?.Version ? d.Replace : d).map(d => library(d.Path, d.Version, d.Sum))]
   const name = basename(program).replace(/\.exe$/, '')
   const self = `pkg:golang/${info.Path}@v${version}`
   const bom = {

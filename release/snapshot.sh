@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds here what a tag builds on CI with goreleaser, from the same list of platforms:
-# archives with completions, manual pages and bills of materials, checksums, the Homebrew formula, npm
+# archives with completions and bills of materials, checksums, the Homebrew formula, npm
 # packages. It publishes and signs nothing: CI alone can show who built something. The
 # same commit gives the same bytes. goreleaser itself is a large program that takes longer to build
 # than all of this; TestRelease keeps the two of them alike.
@@ -17,7 +17,7 @@ dist=${OUT:-dist}
 rm -rf "$dist"
 mkdir -p "$dist/homebrew/Formula"
 dist=$(cd "$dist" && pwd)
-sh release/completions.sh "$dist/completions" "$dist/man"
+sh release/completions.sh "$dist/completions"
 : "${platforms:=$(sed -n 's/^ *goos: \[\(.*\)\]/\1/p' .goreleaser.yaml | tr -d ,)}"
 archs=$(sed -n 's/^ *goarch: \[\(.*\)\]/\1/p' .goreleaser.yaml | tr -d ,)
 all=""
@@ -28,15 +28,16 @@ for p in $all; do
 	os=${p%/*} arch=${p#*/} exe=""
 	[ "$os" != windows ] || exe=.exe
 	dir=$dist/${os}_$arch
-	mkdir -p "$dir/completions" "$dir/man"
+	mkdir -p "$dir/completions"
 	for program in overtone overtone-hook overtone-team; do
-		CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -buildvcs="$vcs" -trimpath \
+		module=.
+		[ $program != overtone-team ] || module=team
+		CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -C $module -buildvcs="$vcs" -trimpath \
 			-ldflags "-s -w -X github.com/seed-6d03985f/overtone/internal/terminal.Version=$version" -o "$dir/$program$exe" ./cmd/$program
 	done
 	node release/sbom.mjs "$version" "$dir/sbom" "$dir"/overtone*
 	cp LICENSE README.md CHANGELOG.md "$dir"
 	cp "$dist"/completions/* "$dir/completions"
-	cp "$dist"/man/* "$dir/man"
 	chmod -R u=rwX,go=rX "$dir"
 	python3 release/pack.py "$dist/overtone_${version}_${os}_$arch" "$dir" "$SOURCE_DATE_EPOCH"
 	binaries="$binaries $p=$dir"
@@ -67,7 +68,6 @@ RUBY
     bash_completion.install "completions/overtone.bash" => "overtone"
     zsh_completion.install "completions/_overtone"
     fish_completion.install "completions/overtone.fish"
-    man1.install "man/overtone.1", "man/overtone-team.1"
   end
 
   test do

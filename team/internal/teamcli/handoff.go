@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
-	"github.com/seed-6d03985f/overtone/internal/team"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
+	"github.com/seed-6d03985f/overtone/team/internal/team"
 )
 
 func (p *program) handoff() *cobra.Command {

@@ -22,8 +22,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/cli"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/setup"
-	"github.com/seed-6d03985f/overtone/internal/team"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
+	"github.com/seed-6d03985f/overtone/team/internal/team"
 )
 
 // Main runs the program and returns its exit code.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/team"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
+	"github.com/seed-6d03985f/overtone/team/internal/team"
 )
 
 func (p *program) show() *cobra.Command {

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/seed-6d03985f/overtone/internal/cli"
-	"github.com/seed-6d03985f/overtone/internal/teamcli"
+	"github.com/seed-6d03985f/overtone/team/internal/teamcli"
 )
 
 func main() { os.Exit(teamcli.Main(os.Args[1:], cli.OSEnv())) }

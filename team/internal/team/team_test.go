@@ -743,7 +743,7 @@ func TestUpTwice(t *testing.T) {
 // The permissions that docs/team.md asks of a cluster are those that the hub gives.
 func TestPermissionsAreDocumented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/team.md")
+	page, err := os.ReadFile("../../../docs/team.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/cli"
-	"github.com/seed-6d03985f/overtone/internal/team"
+	"github.com/seed-6d03985f/overtone/team/internal/team"
 )
 
 // An invitation holds keys: in a file it is for its owner alone, it replaces nothing,

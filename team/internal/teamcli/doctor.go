@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/team"
+	"github.com/seed-6d03985f/overtone/team/internal/team"
 )
 
 // finding is one line of doctor.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
-	"github.com/seed-6d03985f/overtone/internal/team"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
+	"github.com/seed-6d03985f/overtone/team/internal/team"
 )
 
 func (p *program) recall() *cobra.Command {
