@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -52,7 +53,9 @@ func (b buckets) list(order func(a, b Bucket) int) []Bucket {
 	for _, k := range b {
 		out = append(out, k.done())
 	}
-	slices.SortFunc(out, func(a, b Bucket) int { return cmp.Or(order(a, b), strings.Compare(a.Name, b.Name)) })
+	slices.SortFunc(out, func(a, b Bucket) int {
+		return cmp.Or(order(a, b), strings.Compare(a.Name, b.Name), strings.Compare(a.Host, b.Host))
+	})
 	return out
 }
 
@@ -68,9 +71,11 @@ type analysis struct {
 	seen     map[uint64]int64  // requests, and the tokens of the largest row of each
 	struck   map[[2]int64]bool // compactions, by time and size
 	days     buckets
+	periods  buckets
 	projects buckets
 	models   buckets
 	total    bucket
+	rows     []*bucket
 	after    int64 // the usual size after a compaction
 	took     int64 // how long one usually takes, in milliseconds
 	room     room
@@ -82,7 +87,7 @@ type analysis struct {
 // analyse makes the report. Traces are in order of time, so that of a request
 // that several files hold the first one's counts.
 func analyse(list []traced, o Options) *Report {
-	a := &analysis{Options: o, prices: host.ListPrices(o.Prices), seen: map[uint64]int64{}, struck: map[[2]int64]bool{}, days: buckets{}, projects: buckets{}, models: buckets{}}
+	a := &analysis{Options: o, prices: host.ListPrices(o.Prices), seen: map[uint64]int64{}, struck: map[[2]int64]bool{}, days: buckets{}, periods: buckets{}, projects: buckets{}, models: buckets{}}
 	a.total.sessions = map[string]bool{}
 	if !o.Since.IsZero() {
 		a.from = o.Since.UnixMilli()
@@ -136,7 +141,12 @@ func analyse(list []traced, o Options) *Report {
 		r.Totals.Cache.add(r.Sessions[i].Cache)
 	}
 	byTokens := func(x, y Bucket) int { return cmp.Compare(y.Tokens.total(), x.Tokens.total()) }
-	r.Days = withEmpty(a.days.list(func(x, y Bucket) int { return strings.Compare(x.Name, y.Name) }))
+	byName := func(x, y Bucket) int { return strings.Compare(x.Name, y.Name) }
+	r.Days = withEmpty(a.days.list(byName))
+	if r.Period = o.Period; r.Period == Block {
+		a.periods = a.periods.blocks()
+	}
+	r.Periods = a.periods.list(byName)
 	for i := range r.Sessions {
 		s := &r.Sessions[i]
 		a.total.sessions[s.ID], a.projects.at(s.Project).sessions[s.ID] = true, true
@@ -145,9 +155,7 @@ func analyse(list []traced, o Options) *Report {
 		}
 	}
 	r.Projects, r.Models = a.projects.list(byTokens), a.models.list(byTokens)
-	compactions := r.Totals.Compactions
 	r.Totals.Bucket = a.total.done()
-	r.Totals.Sessions, r.Totals.Compactions = len(r.Sessions), compactions
 	r.Totals.Payback = median(payback)
 	if m := median(toEdit); m != nil {
 		n := int(*m)
@@ -213,6 +221,9 @@ func (a *analysis) requests(t *traced, s *Session) {
 		}
 		p := costs[r.model]
 		model := t.Models[r.model]
+		if r.time >= a.from && !slices.Contains(s.Models, model) {
+			s.Models = append(s.Models, model)
+		}
 		if r.key != 0 {
 			had, ok := a.seen[r.key]
 			a.seen[r.key] = max(had, r.tokens.total())
@@ -220,7 +231,8 @@ func (a *analysis) requests(t *traced, s *Session) {
 				t.copied = max(t.copied, r.time)
 				// What a parent's file tells of a sub-agent's answer may be its beginning.
 				if by := r.tokens.total() - had; by > 0 && r.time >= a.from {
-					for _, b := range []*Spent{&s.Spent, &a.total.Spent, &a.days.at(a.dayOf(r.time)).Spent, &a.projects.at(s.Project).Spent, &a.models.at(cmp.Or(model, unknownModel)).Spent} {
+					s.grow(by, r.tokens, p)
+					for _, b := range a.parts(s, model, r.time) {
 						b.grow(by, r.tokens, p)
 					}
 				}
@@ -230,9 +242,6 @@ func (a *analysis) requests(t *traced, s *Session) {
 		if r.time < a.from {
 			continue
 		}
-		if !slices.Contains(s.Models, model) {
-			s.Models = append(s.Models, model)
-		}
 		s.spend(r.tokens, p)
 		cache := Cache{Written: r.tokens.CacheWrite, Read: r.tokens.CacheRead}
 		switch {
@@ -241,15 +250,74 @@ func (a *analysis) requests(t *traced, s *Session) {
 		case before != nil && (!r.side || t.file.Agent):
 			if n, ok := expired(before, r); ok {
 				cache.ByExpiry, cache.Expired = n, 1
+				if p != nil {
+					cache.ExpiryUSD = usd(p, r.tokens) - usd(p, r.tokens.fromCache(n))
+				}
 			}
 		}
 		s.Cache.add(cache)
-		a.total.add(s.ID, r.tokens, p)
-		a.days.at(a.dayOf(r.time)).add(s.ID, r.tokens, p)
-		a.projects.at(s.Project).add(s.ID, r.tokens, p)
-		a.models.at(cmp.Or(model, unknownModel)).add(s.ID, r.tokens, p)
+		for _, b := range a.parts(s, model, r.time) {
+			b.add(s.ID, r.tokens, p)
+		}
 	}
 	s.priced(1)
+}
+
+// parts are the rows that something counts in, until the next call: all, its day, its
+// project, its model, and the period that was asked for.
+func (a *analysis) parts(s *Session, model string, ms int64) []*bucket {
+	day := a.dayOf(ms)
+	out := append(a.rows[:0], &a.total, a.days.at(day), a.projects.at(s.Project), a.models.at(cmp.Or(model, unknownModel)))
+	switch a.Period {
+	case Week:
+		t := time.UnixMilli(ms).In(a.Loc)
+		out = append(out, a.periods.at(t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format(time.DateOnly)))
+	case Month:
+		out = append(out, a.periods.at(day[:len("2006-01")]))
+	case Block:
+		hour := time.UnixMilli(ms).UTC().Truncate(time.Hour).Format(time.RFC3339)
+		b := a.periods.at(hour + " " + s.Host)
+		b.Name, b.Host = hour, s.Host
+		out = append(out, b)
+	}
+	a.rows = out
+	return out
+}
+
+// blockHours is how long a window of use lasts by which vendors bill.
+const blockHours = 5
+
+// blocks joins the hours of each host: a window begins with the hour of the first request
+// that is in none.
+func (b buckets) blocks() buckets {
+	open, out := map[string]*bucket{}, buckets{}
+	for _, key := range slices.Sorted(maps.Keys(b)) {
+		k := b[key]
+		at, _ := time.Parse(time.RFC3339, k.Name) // as it was written
+		if to := open[k.Host]; to != nil {
+			if from, _ := time.Parse(time.RFC3339, to.Name); at.Sub(from) < blockHours*time.Hour {
+				to.join(k)
+				continue
+			}
+		}
+		open[k.Host], out[key] = k, k
+	}
+	return out
+}
+
+func (b *bucket) join(o *bucket) {
+	maps.Copy(b.sessions, o.sessions)
+	b.Compactions += o.Compactions
+	b.Requests += o.Requests
+	b.Tokens.add(o.Tokens)
+	b.Unpriced += o.Unpriced
+	if o.USD != nil {
+		sum := *o.USD
+		if b.USD != nil {
+			sum += *b.USD
+		}
+		b.USD = &sum
+	}
 }
 
 // maxDays bounds the days that are listed although nothing happened: a clock that was
@@ -317,7 +385,6 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 	w.Boundary, w.Forced, w.PolicyBetween, w.Wasted = placed(s.Planned)
 	w.Refused = played.over
 	w.LateBoundary, w.LateForced, w.LateBetween, _ = placed(late)
-	w.PolicyRead, w.LateRead = consumed(s.Planned), consumed(late)
 	w.Cost.Policy.await(s.Planned, t.trace, &rules)
 	w.Cost.Late.await(late, t.trace, &rules)
 	before := int64(0)
@@ -341,14 +408,13 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		c.N, c.WhatIf = i+1, verdict
 		s.Compactions = append(s.Compactions, c)
 		s.Peak = max(s.Peak, c.Before)
-		sum.Compactions++
-		a.days.at(a.dayOf(e.Time)).Compactions++
-		a.projects.at(s.Project).Compactions++
 		model := ""
 		if request != nil {
 			model = t.Models[request.model]
 		}
-		a.models.at(cmp.Or(model, unknownModel)).Compactions++
+		for _, b := range a.parts(s, model, e.Time) {
+			b.Compactions++
+		}
 		switch c.Trigger {
 		case "auto":
 			sum.Auto++
@@ -361,15 +427,20 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		if len(c.At) > 0 {
 			sum.AtBoundary++
 		}
-		w.happened(&c, c.Before, request != nil)
+		w.happened(&c, request != nil)
 		took := rules.took
 		if c.WaitMS != nil {
 			took = *c.WaitMS
 		}
-		w.waited(took, e.MidWork, verdict == "unknown")
+		if !c.Unseen {
+			w.waited(took, e.MidWork, verdict == "unknown")
+		}
 		if c.WaitMS != nil {
 			sum.WaitMS += *c.WaitMS
 			sum.WaitKnown++
+			if c.WaitEstimated {
+				sum.WaitEstimated++
+			}
 		}
 		if c.Loss != nil {
 			sum.Lost.add(*c.Loss)
@@ -401,6 +472,7 @@ func natural(s compact.Signals) []compact.Boundary {
 func (a *analysis) compaction(t *traced, i int) Compaction {
 	e := &t.Compacted[i]
 	c := Compaction{Time: stamp(e.Time), Trigger: cmp.Or(e.Trigger, "unknown"), Before: e.Pre, After: e.Post, MidWork: e.MidWork, At: []string{}, Loss: e.Loss}
+	c.Unseen = e.At == 0 && e.Actions == 0 && (len(t.marks) == 0 || t.marks[0].time > e.Time)
 	if ms, guessed := e.tookMS(); ms > 0 {
 		c.WaitMS, c.WaitEstimated = &ms, guessed
 	}

@@ -25,6 +25,8 @@ type Options struct {
 	Project, Host string
 	Now           time.Time
 	Loc           *time.Location // of the days
+	// Period is what use is added up by, besides days; may be empty.
+	Period Period
 	// Settings are the policy; PolicyFile is where it was read, for the report.
 	Settings   compact.Settings
 	PolicyFile string

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -243,7 +244,7 @@ func TestKnownAnswers(t *testing.T) {
 	equal(t, "cache", s.Cache, Cache{
 		Written: 236_315, Read: 205_343, ByCompaction: 25_000,
 		// 120,015 written, of which the context had grown by 120,020 − 90,020.
-		ByExpiry: 90_015, Expired: 1,
+		ByExpiry: 90_015, Expired: 1, ExpiryUSD: 90_015 * (6.25 - 0.5) / 1e6,
 	})
 	// Opus 4.5: 5 in, 25 out, 6.25 and 10 written, 0.5 read; Haiku 4.5: 1, 5, 1.25.
 	near(t, "cost", s.USD, (37*5+920*25+(235_315-20_000)*6.25+20_000*10+205_343*0.5+100*1+10*5+1_000*1.25)/1e6)
@@ -309,9 +310,6 @@ func TestKnownAnswers(t *testing.T) {
 		// The fork's copy of the first request is not asked again.
 		Sent:       20_130 + 50_215 + 90_120 + 120_320 + 40_053 + 40_156 + 40_259 + 40_362 + 10 + 90_500 + 12_100,
 		PolicySent: 20_130 + 50_215 + 90_120 + 70_203 + 99_883 + 99_986 + 100_089 + 100_192 + 10 + 90_500 + 12_000,
-		Read:       150_000 + 90_500,
-		PolicyRead: 90_120 + 90_500,
-		LateRead:   90_120 + 90_500,
 		LateSent:   20_130 + 50_215 + 90_120 + 120_320 + 99_883 + 99_986 + 100_089 + 100_192 + 10 + 90_500 + 12_000,
 	})
 	equal(t, "planned", s.Planned, []Planned{{Time: time.Date(2026, 3, 1, 9, 2, 1, 0, time.UTC).UnixMilli(), Tokens: 90_120, Tier: "asap", Boundary: []string{"commit"}, Past: 2, Request: 3}})
@@ -701,8 +699,8 @@ func TestWhatIfWords(t *testing.T) {
 	r := &Report{Policy: Policy{Early: 85}}
 	r.Totals.WhatIf = WhatIf{Happened: 15, HappenedMid: 10, HappenedBoundary: 2, Boundary: 65, Forced: 2, Requests: 10, Sent: 1_050_000, PolicySent: 870_000}
 	for l, want := range map[message.Lang][]string{
-		message.EN: {"10 of 15 as it was, 2 of 67 with the policy", "more in all because the policy does not wait", "mean 87.0k, as it was 105.0k", "--tune"},
-		message.ZH: {"實際 15 次中有 10 次，依政策 67 次中有 2 次", "合計較多，是因為政策不等視窗滿", "平均 87.0k，實際 105.0k", "--tune"},
+		message.EN: {"10 of 15 as it was, 2 of 67 with the policy", "more in all because the policy does not wait", "--tune"},
+		message.ZH: {"實際 15 次中有 10 次，依政策 67 次中有 2 次", "合計較多，是因為政策不等視窗滿", "--tune"},
 	} {
 		text := strings.Join(r.whatIfWords(l), "\n")
 		for _, w := range want {
@@ -862,18 +860,94 @@ func TestStruckAgrees(t *testing.T) {
 func TestNothingBeforeACompaction(t *testing.T) {
 	t.Parallel()
 	w := &WhatIf{}
-	w.happened(&Compaction{WhatIf: "unknown"}, 10, false)
-	w.happened(&Compaction{WhatIf: "unknown"}, 10, true)
-	w.happened(&Compaction{WhatIf: "unknown"}, 10, true)
-	w.happened(&Compaction{WhatIf: "forced"}, 10, true)
+	w.happened(&Compaction{WhatIf: "unknown"}, false)
+	w.happened(&Compaction{WhatIf: "unknown"}, true)
+	w.happened(&Compaction{WhatIf: "unknown"}, true)
+	w.happened(&Compaction{WhatIf: "forced"}, true)
 	equal(t, "unknown", []int{w.Happened, w.Unknown, w.Unseen}, []int{4, 3, 1})
 	r := &Report{}
 	r.Totals.WhatIf = *w
 	words := r.whatIfWords(message.EN)
 	equal(t, "why", words[len(words)-2:], []string{
 		"in every column as they were, as the window's size is not known: 2",
-		"in every column as they were, as the file does not show what came before: 1",
+		"in every column as they were, but for the waiting, as the file does not show what came before: 1",
 	})
+}
+
+// A compaction at the beginning of a file came nobody knows where: it counts neither as in
+// mid-work nor as between turns, also where the agent goes on by itself.
+func TestNobodyKnowsWhere(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for id, prompt := range map[string]bool{"a": false, "bb": true} {
+		w := newWriter(id)
+		if prompt {
+			w.prompt("Please make the totals strict.")
+		}
+		w.at("10:00:00").line(map[string]any{"type": "system", "subtype": "compact_boundary", "compactMetadata": map[string]any{"trigger": "auto", "preTokens": 150_000 + len(id)}})
+		w.line(map[string]any{"type": "user", "isCompactSummary": true, "message": map[string]any{"role": "user", "content": "s"}})
+		w.call("1"+id, opus, usage{10, 0, 0, 20_000, 5}, "Read", map[string]any{"file_path": "/work/shop/cart.py"}, "x")
+		write(t, root, ".claude/projects/-work-shop/"+id+".jsonl", w.out.Bytes())
+	}
+	r := run(t, options(t, func(h *host.Host) string {
+		return h.Dir(func(_, usual string) string { return filepath.Join(root, usual) })
+	}, ""))
+	equal(t, "unseen", session(t, r, "a").Compactions[0].Unseen, true)
+	equal(t, "behind a prompt", session(t, r, "bb").Compactions[0].Unseen, false)
+	w := &r.Totals.WhatIf
+	equal(t, "counts", []int{r.Totals.Compactions, r.Totals.MidWork, w.between(), w.Placeless}, []int{2, 0, 1, 1})
+	for i, row := range r.whatIfTable(message.EN)[3:6] {
+		equal(t, "row", row[1:], [][]string{{"1", "1", "1"}, {"1", "1", "1"}, {"2", "2", "2"}}[i])
+	}
+}
+
+// Weeks begin on Monday, blocks with the hour of a host's first request: five hours later
+// the next may begin. What periods add up to is what days do.
+func TestPeriods(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for id, days := range map[string]map[string][]string{
+		"a": {"2026-03-01": {"09:59:00"}, "2026-03-02": {"10:30:00", "14:59:59", "15:00:00"}},
+		"b": {"2026-03-02": {"11:00:00"}, "2026-04-01": {"00:30:00"}},
+	} {
+		w := newWriter(id)
+		n := 0
+		for _, day := range slices.Sorted(maps.Keys(days)) {
+			for _, clock := range days[day] {
+				at, _ := time.Parse(time.DateTime, day+" "+clock)
+				w.clock = at
+				n++
+				w.answer(fmt.Sprint(id, n), opus, usage{10, 0, 0, 0, 5}, text("x"))
+			}
+		}
+		write(t, root, ".claude/projects/-work-shop/"+id+".jsonl", w.out.Bytes())
+	}
+	o := options(t, func(h *host.Host) string {
+		return h.Dir(func(_, usual string) string { return filepath.Join(root, usual) })
+	}, "")
+	type row struct {
+		Name               string
+		Requests, Sessions int
+	}
+	for period, want := range map[Period][]row{
+		"":    nil,
+		Week:  {{"2026-02-23", 1, 1}, {"2026-03-02", 4, 2}, {"2026-03-30", 1, 1}},
+		Month: {{"2026-03", 5, 2}, {"2026-04", 1, 1}},
+		Block: {{"2026-03-01T09:00:00Z", 1, 1}, {"2026-03-02T10:00:00Z", 3, 2}, {"2026-03-02T15:00:00Z", 1, 1}, {"2026-04-01T00:00:00Z", 1, 1}},
+	} {
+		o.Period = period
+		r := run(t, o)
+		var got []row
+		sum := 0.0
+		for _, p := range r.Periods {
+			got = append(got, row{p.Name, p.Requests, p.Sessions})
+			sum += *p.USD
+		}
+		equal(t, string(period), got, want)
+		if period != "" {
+			near(t, string(period), r.Totals.USD, sum)
+		}
+	}
 }
 
 // What the head of a report counts is in its tables, too: sessions without a request,

@@ -26,7 +26,7 @@ import (
 //	body: path, size, mtime, head as JSON, requests, marks
 
 // cacheVersion changes with the reader: what an older one left out is read anew.
-const cacheVersion = 8
+const cacheVersion = 9
 
 type cache struct {
 	path  string

@@ -345,12 +345,12 @@ func (n *needs) call(p *transcript.Event, cwd string) {
 	})
 	clear(n.unsure)
 	n.asked = p.ID
-	writes := d.Kind == host.EditDeed || d.Kind == host.CreateDeed
+	code := d.Kind != host.SearchDeed && d.Kind != host.RunDeed // lines of it, and not what runs or looks for them
 	for _, text := range added {
 		n.eachName(text, func(i int, name extract.Name) {
 			word, line := string(name.Base), lineAround(text, name.Base)
 			switch {
-			case extract.Library(word), ordinary(word), n.states(word), writes && coins(line, word):
+			case ordinary(word), n.states(word), code && coins(line, word):
 			case n.rec.Own(i):
 				n.list = append(n.list, n.used(p, "name", word, line))
 			case !name.Path && (d.Kind == host.SearchDeed || d.Kind == host.RunDeed):

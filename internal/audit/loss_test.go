@@ -54,7 +54,10 @@ func TestLost(t *testing.T) {
 		"used in what an edit adds":      {after: func(w *writer) { edit(w, "a", "b\n\tapplyPriceRules(y)") }, want: "applyPriceRules: Edit applyPriceRules(y)"},
 		"coined by what an edit adds":    {after: func(w *writer) { edit(w, "a", "func applyPriceRules(y int)") }},
 		"a variable that is made":        {after: func(w *writer) { edit(w, "a", "applyPriceRules := 3") }},
-		"put back with its file":         {before: func(w *writer) { read(w, "rules.go", "func applyPriceRules(x int)") }, after: grep},
+		"a variable that a tool's code makes": {after: func(w *writer) {
+			w.call("9", opus, usage{1, 0, 0, 1, 1}, "mcp__browser__run_code", map[string]any{"code": "const [applyPriceRules] = await all([\n])"}, "ok")
+		}},
+		"put back with its file": {before: func(w *writer) { read(w, "rules.go", "func applyPriceRules(x int)") }, after: grep},
 		"put back with the beginning of its file": {before: func(w *writer) {
 			for shift := range 6 { // wherever the limit cuts an escape
 				read(w, "rules.go", "func applyPriceRules(x int)"+strings.Repeat("x", shift)+strings.Repeat("\\\x01", maxShown))
@@ -68,7 +71,8 @@ func TestLost(t *testing.T) {
 		"kept by the compaction": {before: func(w *writer) {
 			w.line(map[string]any{"uuid": "kept", "type": "user", "message": map[string]any{"role": "user", "content": "about applyPriceRules"}})
 		}, keeps: map[string]any{"uuids": []string{"kept"}}, after: grep},
-		"a name of a library":              {before: func(w *writer) { bash(w, "git diff", "func MkdirAll(path string)") }, after: func(w *writer) { bash(w, "grep -rn MkdirAll .", "") }},
+		"a name of a library":              {before: func(w *writer) { bash(w, "git diff", "os.MkdirAll(path)") }, after: func(w *writer) { bash(w, "grep -rn MkdirAll .", "os.MkdirAll(dir)") }},
+		"the same, defined here":           {before: func(w *writer) { bash(w, "git diff", "func MkdirAll(path string)") }, after: func(w *writer) { bash(w, "grep -rn MkdirAll .", "") }, want: "MkdirAll: Bash grep -rn MkdirAll ."},
 		"a name of an API, never defined":  {before: func(w *writer) { bash(w, "git diff", "s.CreateInvoice(x)") }, after: func(w *writer) { bash(w, "grep -rn CreateInvoice .", "a.go: s.CreateInvoice(x)") }},
 		"a name that is found defined":     {before: func(w *writer) { bash(w, "git diff", "s.CreateInvoice(x)") }, after: func(w *writer) { bash(w, "grep -rn CreateInvoice .", "a.go:func CreateInvoice(x int)") }, want: "CreateInvoice: Bash grep -rn CreateInvoice ."},
 		"a number":                         {before: func(w *writer) { bash(w, "curl localhost", "port 48123") }, after: func(w *writer) { bash(w, "curl localhost:48123", "") }},

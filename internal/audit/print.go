@@ -70,9 +70,28 @@ func (p printer) print() {
 	p.whatIf()
 	p.cache()
 	p.newest()
-	p.buckets(message.AuditByDay, message.ColDay, p.Days, listedDays, true)
+	p.buckets(message.AuditByDay, message.ColDay, inUse(p.Days), listedDays, true)
 	p.buckets(message.AuditByProj, message.ColProject, p.Projects, listedProjects, false)
 	p.buckets(message.AuditByModel, message.ColModel, p.Models, listedProjects, false)
+}
+
+// PrintPeriods shows what each week, month or block used, and the sum of all.
+func (r *Report) PrintPeriods(t *terminal.Terminal) {
+	p := printer{t, r, func(name string) string { return name }, true}
+	head := map[Period]message.Text{Week: message.ColWeek, Month: message.ColMonth, Block: message.ColBlock}[r.Period]
+	rows := slices.Clone(r.Periods)
+	for i := range rows {
+		if from, err := time.Parse(time.RFC3339, rows[i].Name); err == nil {
+			from = from.Local()
+			rows[i].Name = from.Format("2006-01-02 15:04") + from.Add(blockHours*time.Hour).Format("–15:04 ") + rows[i].Host
+			if made, err := time.Parse(time.RFC3339, r.Made); err == nil && made.Sub(from) < blockHours*time.Hour {
+				rows[i].Name += " · " + p.In(message.AuditUnderWay)
+			}
+		}
+	}
+	sum := r.Totals.Bucket
+	sum.Name = p.In(message.AuditAll)
+	p.table(head, append(rows, sum), nil)
 }
 
 // day is the local day of a time.
@@ -110,10 +129,18 @@ func (p printer) compactions() {
 		return
 	}
 	row := func(name message.Text, text string) []string { return []string{p.In(name), text} }
+	waited := p.In(message.AuditUnknown)
+	if t.WaitKnown > 0 {
+		waited = p.Format(message.AuditWaitOf, waitText(t.WaitMS), t.WaitKnown-t.WaitEstimated, t.WaitEstimated, t.Compactions-t.WaitKnown)
+	}
+	struck := p.Format(message.AuditMidOf, t.MidWork, t.AtBoundary, t.WhatIf.between())
+	if n := t.WhatIf.Placeless; n > 0 {
+		struck += p.Format(message.AuditMidUnseen, n)
+	}
 	rows := [][]string{
 		row(message.AuditCount, p.Format(message.AuditCountOf, t.Compactions, t.Auto, t.Manual, t.Compactions-t.Auto-t.Manual, t.Failed)),
-		row(message.AuditMid, p.Format(message.AuditMidOf, t.MidWork, t.AtBoundary, t.Compactions-t.MidWork-t.AtBoundary)),
-		row(message.AuditWait, p.Format(message.AuditWaitOf, message.Span(time.Duration(t.WaitMS)*time.Millisecond), t.Compactions, t.WaitKnown)),
+		row(message.AuditMid, struck),
+		row(message.AuditWait, waited),
 	}
 	if t.Lost.Compactions+t.Lost.Unreadable > 0 {
 		name := p.In(message.AuditNeeded)
@@ -162,6 +189,9 @@ func (p printer) cache() {
 	}
 	p.Heading(message.AuditCacheTitle)
 	p.Tell(message.AuditCacheOf, message.Rounded(c.Written), message.Rounded(c.ByCompaction), message.Percent(c.ByCompaction, c.Written), c.Expired, message.Rounded(c.ByExpiry), message.Percent(c.ByExpiry, c.Written))
+	if c.ExpiryUSD > 0 {
+		p.Tell(message.AuditExpiryUSD, message.Dollars(c.ExpiryUSD))
+	}
 	switch {
 	case t.Payback != nil:
 		p.Tell(message.AuditRepaid, message.Decimal(*t.Payback), t.RepaidKnown, t.Repaid)
@@ -310,14 +340,17 @@ func triggerText(trigger string) message.Text {
 func (p printer) compactionRow(id string, c *Compaction) []string {
 	waited := "–"
 	if c.WaitMS != nil {
-		waited = message.Span(time.Duration(*c.WaitMS) * time.Millisecond)
+		waited = waitText(*c.WaitMS)
 		if c.WaitEstimated {
 			waited = "~" + waited
 		}
 	}
 	mid := message.AuditNo
-	if c.MidWork {
+	switch {
+	case c.MidWork:
 		mid = message.AuditYes
+	case c.Unseen:
+		mid = message.AuditUnknown
 	}
 	near := func(n *Near) string {
 		if n == nil {
@@ -342,13 +375,9 @@ func (p printer) compactionRow(id string, c *Compaction) []string {
 }
 
 func (p printer) buckets(title, name message.Text, list []Bucket, most int, newest bool) {
-	if newest {
-		list = inUse(list)
-	}
 	if len(list) == 0 {
 		return
 	}
-	rows := [][]string{p.Head(name, message.ColSessions, message.ColRequests, message.ColInput, message.ColOutput, message.ColWritten, message.ColRead, message.ColCompacted, message.ColUSD)}
 	more := 0
 	if !p.all {
 		more = max(0, len(list)-most)
@@ -358,6 +387,16 @@ func (p printer) buckets(title, name message.Text, list []Bucket, most int, newe
 	} else {
 		list = list[:len(list)-more]
 	}
+	p.Heading(title)
+	p.table(name, list, []int{0})
+	if more > 0 {
+		p.Tell(message.AuditMore, more)
+	}
+}
+
+// table shows rows of use; the names in the columns of paths are cut at their beginning.
+func (p printer) table(name message.Text, list []Bucket, paths []int) {
+	rows := [][]string{p.Head(name, message.ColSessions, message.ColRequests, message.ColInput, message.ColOutput, message.ColWritten, message.ColRead, message.ColCompacted, message.ColUSD)}
 	for i := range list {
 		b := &list[i]
 		count := func(n int64) string {
@@ -371,11 +410,7 @@ func (p printer) buckets(title, name message.Text, list []Bucket, most int, newe
 			count(b.Tokens.CacheWrite), count(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), p.dollars(b.Spent),
 		})
 	}
-	p.Heading(title)
-	p.Rows(p.Stdout, rows, terminal.Plan{Paths: []int{0}, Drop: []int{3, 2, 5, 4, 1, 6}, Right: []int{1, 2, 3, 4, 5, 6, 7, 8}})
-	if more > 0 {
-		p.Tell(message.AuditMore, more)
-	}
+	p.Rows(p.Stdout, rows, terminal.Plan{Paths: paths, Drop: []int{3, 2, 5, 4, 1, 6}, Right: []int{1, 2, 3, 4, 5, 6, 7, 8}})
 }
 
 // inUse are the days on which something happened: the others say nothing.

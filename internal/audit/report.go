@@ -40,8 +40,11 @@ type Report struct {
 	Failed []string            `json:"unreadableFiles,omitempty"`
 	Faults []*transcript.Fault `json:"faults,omitempty"`
 
-	Totals   Totals    `json:"totals"`
-	Days     []Bucket  `json:"days"`
+	Totals Totals   `json:"totals"`
+	Days   []Bucket `json:"days"`
+	// Periods are the weeks, months or blocks that were asked for.
+	Period   Period    `json:"period,omitempty"`
+	Periods  []Bucket  `json:"periods,omitempty"`
 	Projects []Bucket  `json:"projects"`
 	Models   []Bucket  `json:"models"`
 	Sessions []Session `json:"sessions"`
@@ -49,6 +52,15 @@ type Report struct {
 	Policy Policy           `json:"policy"`
 	Prices host.PriceSource `json:"prices"`
 }
+
+// Period is a span of time that use is added up by.
+type Period string
+
+const (
+	Week  Period = "week"  // from Monday on
+	Month Period = "month" // of the calendar
+	Block Period = "block" // five hours of one host, from the hour of the first request on
+)
 
 // Tokens are what requests sent and got. Rows of one message count once.
 type Tokens struct {
@@ -64,6 +76,14 @@ func (t Tokens) total() int64 { return t.Input + t.Output + t.CacheWrite + t.Cac
 
 // context is what a request sent: all but the answer.
 func (t Tokens) context() int64 { return t.Input + t.CacheWrite + t.CacheRead }
+
+// fromCache is the same if n of the tokens that were written had been read.
+func (t Tokens) fromCache(n int64) Tokens {
+	t.CacheWrite -= n
+	t.CacheHour = min(t.CacheHour, t.CacheWrite)
+	t.CacheRead += n
+	return t
+}
 
 func (t *Tokens) add(o Tokens) {
 	t.Input += o.Input
@@ -87,29 +107,27 @@ type Spent struct {
 func (s *Spent) spend(t Tokens, p *host.Price) {
 	s.Requests++
 	s.Tokens.add(t)
-	if p == nil {
-		s.Unpriced += t.total()
-		return
-	}
-	if s.USD == nil {
-		s.USD = new(float64)
-	}
-	*s.USD += usd(p, t)
+	s.pay(t.total(), Tokens{}, t, p)
 }
 
 // grow adds what the output of a request turned out to be larger by.
 func (s *Spent) grow(by int64, t Tokens, p *host.Price) {
 	s.Tokens.Output += by
+	before := t
+	before.Output -= by
+	s.pay(by, before, t, p)
+}
+
+// pay adds the price of so many tokens more, of a request that was something else before.
+func (s *Spent) pay(tokens int64, before, now Tokens, p *host.Price) {
 	if p == nil {
-		s.Unpriced += by
+		s.Unpriced += tokens
 		return
 	}
 	if s.USD == nil {
 		s.USD = new(float64)
 	}
-	before := t
-	before.Output -= by
-	*s.USD += usd(p, t) - usd(p, before)
+	*s.USD += usd(p, now) - usd(p, before)
 }
 
 // priced: nothing costs nothing. What sessions used that recorded no request nobody knows.
@@ -119,9 +137,11 @@ func (s *Spent) priced(sessions int) {
 	}
 }
 
-// Bucket is a day, a project or a model.
+// Bucket is a day, a project, a model or a period. A week's name is its first day, a
+// block's its first hour; a block is one host's.
 type Bucket struct {
 	Name        string `json:"name"`
+	Host        string `json:"host,omitempty"`
 	Sessions    int    `json:"sessions"`
 	Compactions int    `json:"compactions"`
 	Spent
@@ -137,13 +157,16 @@ type Totals struct {
 	Manual int `json:"manual"`
 	Failed int `json:"failed"`
 	// MidWork struck while the agent was at work, AtBoundary at the end of a
-	// piece of work; the others came between turns.
+	// piece of work; the others came between turns, but for those of which the file shows
+	// nothing before (WhatIf.Placeless).
 	MidWork    int `json:"midWork"`
 	AtBoundary int `json:"atBoundary"`
 	// WaitMS is how long people waited for compactions; WaitKnown says for how
-	// many of them that is known.
-	WaitMS    int64 `json:"waitMs"`
-	WaitKnown int   `json:"waitKnown"`
+	// many of them that is known, WaitEstimated for how many of those it is the time
+	// between the lines around it.
+	WaitMS        int64 `json:"waitMs"`
+	WaitKnown     int   `json:"waitKnown"`
+	WaitEstimated int   `json:"waitEstimated"`
 	// Lost adds up what was needed after compactions.
 	Lost Loss `json:"lost"`
 	// Cache is what became of the prompt cache.
@@ -165,18 +188,13 @@ type Cache struct {
 	// ByCompaction was written by the first request after a compaction.
 	ByCompaction int64 `json:"writtenAfterCompaction"`
 	// ByExpiry was written again because the cache had expired, in that many
-	// requests.
-	ByExpiry int64 `json:"writtenAfterExpiry"`
-	Expired  int   `json:"expired"`
+	// requests; ExpiryUSD is what that cost more than reading it, where the price is known.
+	ByExpiry  int64   `json:"writtenAfterExpiry"`
+	Expired   int     `json:"expired"`
+	ExpiryUSD float64 `json:"expiryUsd"`
 }
 
-func (c *Cache) add(o Cache) {
-	c.Written += o.Written
-	c.Read += o.Read
-	c.ByCompaction += o.ByCompaction
-	c.ByExpiry += o.ByExpiry
-	c.Expired += o.Expired
-}
+func (c *Cache) add(o Cache) { addUp(reflect.ValueOf(c).Elem(), reflect.ValueOf(o)) }
 
 // Session is one conversation with its sub-agents.
 type Session struct {
@@ -226,8 +244,10 @@ type Compaction struct {
 	// the lines around it and not what the host says.
 	WaitMS        *int64 `json:"waitMs"`
 	WaitEstimated bool   `json:"waitEstimated,omitempty"`
-	// MidWork: while the agent was at work, and not at a boundary.
+	// MidWork: while the agent was at work, and not at a boundary. Unseen: the file shows
+	// nothing before it, so nobody can say.
 	MidWork bool `json:"midWork"`
+	Unseen  bool `json:"unseen,omitempty"`
 	// At are the boundaries that it came at.
 	At      []string `json:"at"`
 	Earlier *Near    `json:"boundaryBefore"`
@@ -353,11 +373,6 @@ type WhatIf struct {
 	Requests   int   `json:"requests"`
 	Sent       int64 `json:"sent"`
 	PolicySent int64 `json:"sentByPolicy"`
-	// Read, PolicyRead and LateRead are what the compactions themselves read: each reads
-	// the whole context.
-	Read       int64 `json:"read"`
-	PolicyRead int64 `json:"readByPolicy"`
-	LateRead   int64 `json:"readLate"`
 	LateSent   int64 `json:"sentLate"`
 	// Cost is what main threads cost, by one reckoning for all three.
 	Cost struct {
@@ -368,26 +383,26 @@ type WhatIf struct {
 	// Unknown are compactions in sessions whose window is not known, and those before
 	// which the file shows no request (Unseen): what the policy would have done there
 	// nobody can say, so they stand everywhere as they were. Between are those of them
-	// that came between turns.
+	// that came between turns, the Placeless ones among them.
 	Unknown int `json:"unknown"`
 	Unseen  int `json:"unseen"`
 	Between int `json:"between"`
+	// Placeless are those before which the file shows nothing at all: nobody can say
+	// whether they came between turns.
+	Placeless int `json:"placeless"`
 }
 
 // happened counts a compaction; seen is whether the file shows a request before it.
-func (w *WhatIf) happened(c *Compaction, read int64, seen bool) {
+func (w *WhatIf) happened(c *Compaction, seen bool) {
 	unknown := 0
 	if c.WhatIf == "unknown" {
 		unknown = 1
 		if !seen {
 			w.Unseen++
 		}
-		w.PolicyRead += read
-		w.LateRead += read
 	}
 	w.Happened++
 	w.Unknown += unknown
-	w.Read += read
 	switch {
 	case len(c.At) > 0:
 		w.HappenedBoundary++
@@ -399,6 +414,9 @@ func (w *WhatIf) happened(c *Compaction, read int64, seen bool) {
 		w.LateForced += unknown
 	default:
 		w.Between += unknown
+	}
+	if c.Unseen {
+		w.Placeless++
 	}
 	if c.WhatIf == "not-needed" {
 		w.NotNeeded++
@@ -421,6 +439,9 @@ func (w *WhatIf) waited(ms int64, mid, unknown bool) {
 // policy is how many compactions the policy makes, late how many there had to be.
 func (w *WhatIf) policy() int { return w.Boundary + w.Forced + w.PolicyBetween + w.Between }
 func (w *WhatIf) late() int   { return w.LateBoundary + w.LateForced + w.LateBetween + w.Between }
+
+// between is how many compactions came between turns.
+func (w *WhatIf) between() int { return w.Happened - w.HappenedMid - w.HappenedBoundary - w.Placeless }
 
 // addUp adds the numbers of one struct to those of another of its type, and those of
 // structs in them.
@@ -449,7 +470,10 @@ func (r *Report) shortLines(l message.Lang) []string {
 	}
 	waited := message.AuditUnknown.In(l)
 	if t.WaitKnown > 0 {
-		waited = message.Span(time.Duration(t.WaitMS) * time.Millisecond)
+		waited = waitText(t.WaitMS)
+		if t.WaitEstimated > 0 {
+			waited = "~" + waited
+		}
 	}
 	lines := []string{message.AuditShortMid.Format(l, t.MidWork, t.Compactions, waited)}
 	if t.Lost.Compactions > 0 {

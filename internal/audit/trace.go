@@ -94,7 +94,8 @@ type tracer struct {
 	models  map[string]int
 	waiting map[transcript.CallID]host.Deed
 	created map[transcript.CallID][]byte
-	said    []byte // the agent's last text of the turn
+	agents  map[transcript.CallID]int // sub-agents → the marks before them
+	said    []byte                    // the agent's last text of the turn
 	saidAt  mark
 	over    mark // where the turn has ended by itself, with the signal; without it where it has not
 	last    transcript.EventKind
@@ -106,7 +107,7 @@ type tracer struct {
 func newTracer(h transcript.Host, f io.ReaderAt, set compact.Settings, words *compact.Marks) *tracer {
 	return &tracer{
 		h: h, file: f, set: set, words: words, seen: map[uint64]int{}, models: map[string]int{},
-		waiting: map[transcript.CallID]host.Deed{}, created: map[transcript.CallID][]byte{},
+		waiting: map[transcript.CallID]host.Deed{}, created: map[transcript.CallID][]byte{}, agents: map[transcript.CallID]int{},
 	}
 }
 
@@ -275,9 +276,15 @@ func (t *tracer) prompt(s *transcript.Event) {
 	}
 }
 
-// host looks for the answer to a /compact that did not work.
+// host looks for the answer to a /compact that did not work, and for the end of an agent in
+// the background: while that was at work no turn had ended for good.
 func (t *tracer) host(s *transcript.Event) {
 	text := s.Text()
+	if from, ok := t.agents[transcript.Noted(text)]; ok {
+		for i := range t.marks[from:] {
+			t.marks[from+i].signals &^= compact.TurnEnd.Signal()
+		}
+	}
 	if strings.Contains(text, "<command-name>/compact<") {
 		t.asked = true
 		return
@@ -350,6 +357,8 @@ func (t *tracer) call(s *transcript.Event) {
 	t.thread.State.Worked = true
 	d := host.Recorded(s.Tool, s.Raw)
 	switch {
+	case d.Kind == host.DelegateDeed:
+		t.agents[s.ID] = len(t.marks)
 	case s.Tool == "TaskCreate":
 		t.created[s.ID] = append([]byte(nil), s.Raw...)
 	case d.Kind == host.RunDeed && compact.MayShow(shellcmd.Observation{Line: d.Command}):

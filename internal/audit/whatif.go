@@ -90,6 +90,7 @@ type player struct {
 	over    int   // requests that the host would have refused
 	clock   int64
 	turn    compact.Signals
+	fresh   compact.Signals // those of the turn since its last request
 	before  compact.Signals
 	worked  bool
 	history []compact.Compaction
@@ -175,7 +176,7 @@ func (p *player) run(t *trace, from int64) {
 			p.sent += p.used
 			p.late.sent += p.late.used
 		}
-		recorded, compacted, p.worked = used, false, true
+		recorded, compacted, p.worked, p.fresh = used, false, true, 0
 		if p.used > p.line() {
 			p.past++
 		}
@@ -227,10 +228,11 @@ func (p *player) mark(m *mark) {
 		if p.past > 0 && p.before.Has(compact.TurnEnd) {
 			p.turns++
 		}
-		p.turn, p.worked = 0, false
+		p.turn, p.fresh, p.worked = 0, 0, false
 		return
 	}
 	p.turn |= m.signals
+	p.fresh |= m.signals
 	switch {
 	case !p.idle:
 		p.late.boundary(p.clock, p.counted(m.signals), m.signals.Has(compact.TurnEnd))
@@ -261,23 +263,20 @@ func (p *player) weigh(between bool) {
 		return
 	}
 	signals := p.turn
-	if !p.worked && signals == 0 {
+	switch {
+	case p.idle && !between, !p.idle && between && !p.set.AtPrompt:
+		signals = 0 // nobody can act on them, or is to
+	case !between:
+		signals = p.fresh
+	case !p.worked && signals == 0:
 		signals = p.before
 	}
-	if p.idle && !between {
-		signals = 0 // nobody can act on them
-	}
 	u := compact.Usage{Used: p.used, Window: p.window}
-	free := func(percent float64) bool {
-		return max(0, u.Window-u.Used)*10_000 >= int64(math.Round(percent*100))*u.Window
-	}
-	t := p.set.Trigger
-	full := p.used >= p.full
-	if !full && (free(max(t.EarlyPercentRemainingLT, t.EmergencyPercentRemainingLT)) || signals == 0 && free(t.EmergencyPercentRemainingLT)) {
+	t, full := p.set.Trigger, p.used >= p.full
+	if !full && (!u.Below(max(t.EarlyPercentRemainingLT, t.EmergencyPercentRemainingLT)) || signals == 0 && !u.Below(t.EmergencyPercentRemainingLT)) {
 		return
 	}
-	at := time.UnixMilli(p.clock)
-	d := compact.Decide(compact.Input{Settings: p.set, Usage: u, Signals: signals, History: p.history, Now: at})
+	d := compact.Decide(compact.Input{Settings: p.set, Usage: u, Signals: signals, History: p.history, Now: time.UnixMilli(p.clock)})
 	if d.Verdict != compact.DoCompact && !full {
 		return
 	}
@@ -295,7 +294,7 @@ func (p *player) compact(m Planned) {
 	p.paid.compact(m.Time, p.used)
 	after := min(p.after, p.used*9/10)
 	p.history = append(p.history[max(0, len(p.history)-8):], compact.Compaction{At: time.UnixMilli(m.Time), Before: p.used, After: after})
-	p.used, p.turn, p.before, p.past, p.turns = after, 0, 0, 0, 0
+	p.used, p.turn, p.fresh, p.before, p.past, p.turns = after, 0, 0, 0, 0, 0
 }
 
 // late compacts as late as it can.
@@ -350,7 +349,7 @@ func (r *Report) whatIfWords(l message.Lang) []string {
 		words = append(words, message.AuditWhatIfMid.Format(l, w.HappenedMid, w.Happened, w.Forced, policy))
 	}
 	if policy > w.Happened {
-		words = append(words, message.AuditWhatIfMore.Format(l, w.mean(w.PolicySent), w.mean(w.Sent)))
+		words = append(words, message.AuditWhatIfMore.In(l))
 	}
 	if text := w.pays(l); text != "" {
 		words = append(words, text)
@@ -362,6 +361,9 @@ func (r *Report) whatIfWords(l message.Lang) []string {
 	if w.Unseen > 0 {
 		words = append(words, message.AuditUnseen.Format(l, w.Unseen))
 	}
+	if t := &r.Totals; t.Compactions > 0 {
+		words = append(words, message.AuditWaitNote.Format(l, t.WaitKnown-t.WaitEstimated, t.Compactions))
+	}
 	return words
 }
 
@@ -370,11 +372,16 @@ func (r *Report) whatIfWords(l message.Lang) []string {
 func (r *Report) whatIfTable(l message.Lang) [][]string {
 	w := &r.Totals.WhatIf
 	n, mean := strconv.Itoa, w.mean
-	return [][]string{
+	rows := [][]string{
 		{"", message.AuditHappened.In(l), message.AuditByPolicy.In(l), message.AuditLate.In(l)},
 		{message.AuditForced.In(l), n(w.HappenedMid), n(w.Forced), n(w.LateForced)},
 		{message.AuditAtBoundary.In(l), n(w.HappenedBoundary), n(w.Boundary), n(w.LateBoundary)},
-		{message.AuditBetween.In(l), n(w.Happened - w.HappenedMid - w.HappenedBoundary), n(w.PolicyBetween + w.Between), n(w.LateBetween + w.Between)},
+		{message.AuditBetween.In(l), n(w.between()), n(w.PolicyBetween + w.Between - w.Placeless), n(w.LateBetween + w.Between - w.Placeless)},
+	}
+	if w.Placeless > 0 {
+		rows = append(rows, []string{message.AuditUnknown.In(l), n(w.Placeless), n(w.Placeless), n(w.Placeless)})
+	}
+	return append(rows, [][]string{
 		{message.AuditAll.In(l), n(w.Happened), n(w.policy()), n(w.late())},
 		{message.AuditNotNeeded.In(l), n(w.NotNeeded), "–", "–"},
 		{message.AuditWasted.In(l), "–", n(w.Wasted), "–"},
@@ -384,7 +391,7 @@ func (r *Report) whatIfTable(l message.Lang) [][]string {
 		w.costRow(message.AuditCost.In(l), (*Cost).dollars),
 		w.costRow(message.AuditWaitPrompt.In(l), func(c *Cost) string { return waitText(c.PromptMS) }),
 		w.costRow(message.AuditWaitWork.In(l), func(c *Cost) string { return waitText(c.WorkMS) }),
-	}
+	}...)
 }
 
 func (w *WhatIf) costRow(name string, cell func(*Cost) string) []string {
@@ -429,14 +436,6 @@ func (p *Policy) from() string { return strconv.FormatFloat(p.Early, 'g', -1, 64
 // since leaves out what was planned for before.
 func since(list []Planned, from int64) []Planned {
 	return slices.DeleteFunc(slices.Clone(list), func(p Planned) bool { return p.Time < from })
-}
-
-// consumed is what compactions read, together.
-func consumed(list []Planned) (tokens int64) {
-	for _, p := range list {
-		tokens += p.Tokens
-	}
-	return tokens
 }
 
 // placed counts compactions by where they come; wasted are those of all that nothing
@@ -493,14 +492,11 @@ func windowOf(t *trace, known func(model string) int64) int64 {
 		}
 		peak = max(peak, r.tokens.context())
 	}
-	for _, m := range t.Models {
-		if t.Window > 0 {
-			break
-		}
+	for i := 0; t.Window == 0 && i < len(t.Models); i++ {
 		if known != nil {
-			window = max(window, known(m))
+			window = max(window, known(t.Models[i]))
 		}
-		window = max(window, host.ModelWindow(m))
+		window = max(window, host.ModelWindow(t.Models[i]))
 	}
 	for i := range t.Compacted {
 		peak = max(peak, t.Compacted[i].Pre)

@@ -85,6 +85,8 @@ func TestPlayDoesWhatCanBeDone(t *testing.T) {
 		"the ceiling at a prompt":        {transcript.Claude, 200_000, []any{"prompt", 50, 155, "over", "prompt", 156}, []string{"155k between"}},
 		"the ceiling in mid-turn":        {transcript.Claude, 200_000, []any{"prompt", 50, 155, 156}, []string{"155k struck"}},
 		"a ceiling by small steps":       {transcript.Claude, 200_000, []any{"prompt", 145, 150, 155, 160, 165, 168, 169}, []string{"168k struck"}},
+		"a commit in mid-turn":           {transcript.Claude, 200_000, []any{"prompt", 50, 110, "commit", 111, 112}, []string{"110k at commit"}},
+		"a commit, and other work since": {transcript.Claude, 200_000, []any{"prompt", 50, "commit", 90, 110, 111, "over"}, nil},
 		"nothing asks at the very end":   {transcript.Claude, 200_000, []any{"prompt", 50, "commit", 155, "over"}, nil},
 		"a prompt that nobody answered":  {transcript.Claude, 200_000, []any{"prompt", 50, "commit", 110, "over", "prompt", "prompt", 120}, []string{"110k at commit"}},
 	} {
@@ -147,7 +149,7 @@ func TestPlayTurnEnd(t *testing.T) {
 // compaction strikes is told.
 func TestPlayNotAtPrompt(t *testing.T) {
 	t.Parallel()
-	trace := story("prompt", 100, 105, "over", "prompt", 110, 115, "over", "prompt", 150, 151)
+	trace := story("prompt", 90, "commit", 105, "over", "prompt", 110, 115, "over", "prompt", 150, 151)
 	set := config.Defaults().Compact
 	set.Trigger.ReadyPercentRemainingLT = 50
 	for _, at := range []bool{true, false} {
@@ -156,7 +158,7 @@ func TestPlayNotAtPrompt(t *testing.T) {
 		r.prices = make([]*host.Price, 1)
 		p := play(trace, r, 0)
 		if at {
-			equal(t, "at a prompt", told(p.planned), []string{"105k at turn_end"})
+			equal(t, "at a prompt", told(p.planned), []string{"105k at commit"})
 			continue
 		}
 		equal(t, "not at a prompt", told(p.planned), []string{"150k struck"})
@@ -186,6 +188,20 @@ func TestTurnsThatEnded(t *testing.T) {
 			w.answer("2", opus, usage{1}, text("I look."))
 			w.prompt("[Request interrupted by user]")
 		}, 0},
+		"an agent works on": {func(w *writer) {
+			w.call("2", opus, usage{1}, "Agent", map[string]any{"prompt": "look", "run_in_background": true}, "Launched.")
+			w.answer("3", opus, usage{1}, text("An agent looks."))
+			w.prompt("Fine.")
+			w.prompt("<task-notification>\n<tool-use-id>toolu_2Agent</tool-use-id>\n<status>completed</status>\n</task-notification>")
+			w.answer("4", opus, usage{1}, text("It has looked."))
+		}, 1},
+		"a shell works on": {func(w *writer) {
+			w.call("2", opus, usage{1}, "Bash", map[string]any{"command": "make serve", "run_in_background": true}, "Running.")
+			w.answer("3", opus, usage{1}, text("It runs."))
+			w.prompt("Fine.")
+			w.prompt("<task-notification>\n<tool-use-id>toolu_2Bash</tool-use-id>\n<status>completed</status>\n</task-notification>")
+			w.answer("4", opus, usage{1}, text("It has ended."))
+		}, 2},
 	} {
 		w := newWriter("s")
 		w.prompt("Please make the totals strict.")

@@ -56,7 +56,7 @@ func Names(list []Boundary) string {
 
 // percentText writes a threshold without a needless fraction: 85, 12.5.
 func percentText(share float64) string {
-	return strconv.FormatFloat(float64(percentOf(share))/100, 'f', -1, 64)
+	return strconv.FormatFloat(float64(hundredths(share))/100, 'f', -1, 64)
 }
 
 // Next is when a compaction that only waits for the end of a turn will come.

@@ -29,7 +29,6 @@ var compressor = []string{"compare.go", "facts.go", "lists.go", "scan.go", "sent
 var programs = map[string]string{
 	"This reverts commit ([0-9a-f]{40})": "git writes it into the message of a revert, and has no other sign of one",
 	"prompt is too long: ":               "the API's error holds the size of the window in its text alone",
-	"unknown variant":                    "Codex's server answers so where it does not have a method; the code is that of any bad request",
 }
 
 // matchers are the functions that compare or search, by their packages.

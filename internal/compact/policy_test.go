@@ -419,8 +419,8 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// A person is told once in a tier, and again when the context has grown by a tenth of
-// the window or was compacted.
+// A person is told once, and again when the context has grown by a tenth of the window or was
+// compacted.
 func TestTell(t *testing.T) {
 	t.Parallel()
 	set := auto()
@@ -432,12 +432,10 @@ func TestTell(t *testing.T) {
 	}{
 		{host.UsageSeen{Used: 30_000, Window: 100_000}, true},
 		{host.UsageSeen{Used: 34_000}, false},
-		{host.UsageSeen{Used: 36_000}, true}, // another tier
+		{host.UsageSeen{Used: 39_999}, false}, // another tier
+		{host.UsageSeen{Used: 40_000}, true},
 		{host.UsageSeen{Used: 34_000}, false},
-		{host.UsageSeen{Used: 45_999}, false},
-		{host.UsageSeen{Used: 46_000}, true},
-		{host.UsageSeen{Used: 44_000}, false},
-		{host.UsageSeen{Used: 46_000}, false},
+		{host.UsageSeen{Used: 40_000}, false},
 		{host.Compacted{Before: 52_000, After: 20_000}, false},
 		{host.UsageSeen{Used: 51_000}, true},
 		{host.UsageSeen{Used: 30_000}, false}, // tools' answers were dropped
@@ -453,17 +451,18 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// Thirty prompts while the context fills up are not thirty suggestions: at most five
-// where each ends with a commit, and no more where none does, however fast it fills.
+// Thirty prompts while the context fills up are not thirty suggestions: at most five,
+// whatever each ends with, however fast it fills.
 func TestTellThirtyTurns(t *testing.T) {
 	t.Parallel()
 	set := config.Defaults().Compact
 	set.Mode = ModeSuggest
 	commit := command("git commit -m x", "[main ba5e6c0] x\n", 0)
 	commit.Made = shellcmd.Verdict{Committed: true, Commits: []shellcmd.Made{{Hash: "ba5e6c0", Subject: "x"}}}
-	for name, work := range map[string][]host.Event{"commits": {commit, host.TurnEnded{}}, "turns": {host.TurnEnded{}}, "stages": {host.StageCompleted{Stage: "DEV"}}} {
+	request := command("gh pr create --fill", "https://github.com/o/r/pull/1\n", 0)
+	for name, work := range map[string][]host.Event{"commits": {commit, host.TurnEnded{}}, "turns": {host.TurnEnded{}}, "stages": {host.StageCompleted{Stage: "DEV"}}, "pull requests": {commit, request, host.TurnEnded{}}} {
 		most := 0
-		for _, start := range []int64{20_000, 50_000, 70_000, 90_000} {
+		for _, start := range []int64{20_000, 50_000, 70_000, 90_000, 100_100} {
 			for step := int64(500); step < 30_000; step += 500 {
 				var thread Thread
 				told := 0

@@ -28,8 +28,6 @@ const (
 // file's body.
 func AgentPackets(s Settings) bool { return s.PacketAuthor == "agent" }
 
-// percent is a share in hundredths of a percent, so that thresholds such as 12.5
-// compare without rounding.
-type percent int64
-
-func percentOf(f float64) percent { return percent(math.Round(f * 100)) }
+// hundredths are those of a percent, so that thresholds such as 12.5 compare without
+// rounding.
+func hundredths(percent float64) int64 { return int64(math.Round(percent * 100)) }

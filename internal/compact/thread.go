@@ -47,10 +47,9 @@ type Thread struct {
 	Peak       int64  `json:"peak,omitempty"`
 	Step       int64  `json:"step,omitempty"`
 	// Noted is the last decision that was left on the timeline, SuggestedAt the size at
-	// which the person was last told to compact, and SuggestedTier how urgent it was.
-	Noted         string `json:"said,omitempty"`
-	SuggestedAt   int64  `json:"told,omitempty"`
-	SuggestedTier Tier   `json:"toldTier,omitempty"`
+	// which the person was last told to compact.
+	Noted       string `json:"said,omitempty"`
+	SuggestedAt int64  `json:"told,omitempty"`
 }
 
 // state is the turn's signals and the work since the last compaction.
@@ -69,6 +68,12 @@ type state struct {
 	// message, which count only in a turn that worked.
 	Seen   Signals `json:"seen"`
 	Spoken Signals `json:"said"`
+	// Rounds counts the rounds of tools that have ended in the turn, where the host tells:
+	// all of them while a signal or a command under way may grow old. SeenIn is the newest
+	// round that showed a signal, and Passed are those that only older ones showed.
+	Rounds int     `json:"rounds,omitempty"`
+	SeenIn int     `json:"seenIn,omitempty"`
+	Passed Signals `json:"passed,omitempty"`
 	// Before are the signals of the turn before this one.
 	Before Signals `json:"before"`
 	// Plan is the active plan as last seen, Plans the names of all so far.
@@ -104,7 +109,8 @@ type Command struct {
 	Marks []shellcmd.Mark `json:"marks,omitempty"` // the repositories in which it may commit
 	// PromptSince: a prompt has come since it began.
 	PromptSince bool   `json:"stale,omitempty"`
-	Task        string `json:"task,omitempty"` // the host's name for it in the background
+	Round       int    `json:"round,omitempty"` // of the turn, in which it began
+	Task        string `json:"task,omitempty"`  // the host's name for it in the background
 }
 
 // Failure is a command that did not work.
@@ -144,6 +150,7 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 		t.turnStarted(e)
 	case host.TurnEnded:
 		t.Words, s.Begins = t.Words.Ended(e.Interrupted), false
+		s.SeenIn, s.Passed = s.Rounds, 0 // all that it has shown counts once more
 	case host.UserMessage:
 		t.asked(e)
 	case host.AgentMessage:
@@ -166,7 +173,7 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	case host.ToolActivity:
 		s.Worked = true
 	case host.StageCompleted:
-		s.Seen |= setOf(StageComplete)
+		s.see(setOf(StageComplete), s.Rounds)
 		s.Slice.Stages = newest(append(s.Slice.Stages, message.Head(message.OneLine(e.Stage), 100)), maxStages)
 	case host.UsageSeen:
 		t.used(e)
@@ -195,13 +202,41 @@ func (s state) signals() Signals {
 	return s.Seen | s.Spoken
 }
 
-// Boundary is the turn's signals. For a host that can only compact at the start
-// of a turn the last one's hold as long as the new one has done nothing.
-func (t Thread) Boundary() Signals {
-	if s := t.State; !s.Worked && s.Seen == 0 && !s.Synthetic {
-		return s.Before
+// see takes the signals of a round of tools.
+func (s *state) see(shown Signals, round int) {
+	switch {
+	case shown == 0:
+	case round < s.SeenIn:
+		s.Passed |= shown &^ s.Seen
+	case round > s.SeenIn:
+		s.Passed, s.SeenIn = s.Seen, round
+		fallthrough
+	default:
+		s.Passed &^= shown
 	}
-	return t.State.signals()
+	s.Seen |= shown
+}
+
+// Ages reports that the end of a round of tools makes a signal older, or a command whose
+// end may show one.
+func (t Thread) Ages() bool {
+	s := t.State
+	return len(t.Started) > 0 || s.signals() != 0 && s.Rounds <= s.SeenIn+1
+}
+
+// Boundary is the turn's signals: in the midst of a turn those of its last round of tools
+// alone, as another piece of work has begun behind an older one. For a host that can only
+// compact at the start of a turn the last one's hold as long as the new one has done nothing.
+func (t Thread) Boundary() Signals {
+	s := t.State
+	switch {
+	case !s.Worked && s.Seen == 0 && !s.Synthetic:
+		return s.Before
+	case s.Rounds > s.SeenIn+1:
+		return 0
+	}
+	s.Seen &^= s.Passed
+	return s.signals()
 }
 
 // Over reports that the turn has ended, and that nothing is asked.
@@ -234,6 +269,7 @@ func (t *Thread) turnStarted(e host.TurnStarted) {
 	s := &t.State
 	s.Before = s.signals()
 	s.Seen, s.Spoken, s.Heard, s.Worked, s.Synthetic, s.Begins = 0, 0, false, false, false, t.Rests()
+	s.Rounds, s.SeenIn, s.Passed = 0, 0, 0
 	t.TurnID, t.Prompt, t.Turn = e.ID, e.Prompt, e.At
 }
 
@@ -266,7 +302,7 @@ func (t *Thread) starts(e host.CommandStarted) {
 	if e.ID == "" {
 		return
 	}
-	c := Command{Line: e.Line, Cwd: e.Cwd, At: e.Started, File: e.File, Marks: e.Before}
+	c := Command{Line: e.Line, Cwd: e.Cwd, At: e.Started, File: e.File, Marks: e.Before, Round: t.State.Rounds}
 	if len(c.Line) > maxLine {
 		c.Line = "sh" // what is not kept may do anything
 	}
@@ -349,7 +385,10 @@ func (t *Thread) ran(e host.CommandFinished) {
 	if e.ID != "" && slices.Contains(t.Ended, e.ID) {
 		return
 	}
-	s, o := &t.State, t.Observed(e)
+	s, o, round := &t.State, t.Observed(e), t.State.Rounds
+	if c, ok := t.Started[e.ID]; ok {
+		round = c.Round // its end may be told later
+	}
 	if c, ok := t.Background[e.ID]; ok && e.Running {
 		c.Marks = e.Now // what it has done by now counts once
 		t.Background = with(t.Background, e.ID, c)
@@ -358,7 +397,7 @@ func (t *Thread) ran(e host.CommandFinished) {
 	}
 	s.Worked = true
 	e.Observation = o
-	s.Seen |= Shown(e)
+	s.see(Shown(e), min(round, s.Rounds))
 	if n := len(s.Slice.Commits); n > 0 && e.Made.Committed && strings.Contains(o.Line, "--amend") {
 		s.Slice.Commits = s.Slice.Commits[:n-1] // the new one has taken its place
 	}
@@ -479,24 +518,22 @@ func (t Thread) Announce(d Decision) (Thread, bool) {
 	return t, !first || d.Verdict != Wait && d.Verdict != IsOff
 }
 
-// Tell says whether the person is to be told of a suggestion: once in each tier, and
-// again when the context has grown by a tenth of the window past what he was told of. A
-// context that swings is told of once. One that has shrunk to half of it was compacted,
-// cleared or rewound, and begins anew. Who is asked something has to answer that first,
-// unless room is short.
+// Tell says whether the person is to be told of a suggestion: once, and again whenever the
+// context has grown by a tenth of the window past what he was told of, so five times at most
+// where half of it is free at first. A context that swings is told of once. One that has
+// shrunk to half was compacted, cleared or rewound, and begins anew. Who is asked something
+// has to answer that first, unless room is short.
 func (t Thread) Tell(d Decision, set Settings) (Thread, bool) {
 	u := t.Weigh(time.Time{}, set).Usage
-	tenth := u.Window / 10
 	if u.Known() && u.Used <= t.SuggestedAt/2 {
-		t.SuggestedAt, t.SuggestedTier = 0, ""
+		t.SuggestedAt = 0
 	}
-	if state, _ := t.Words.State(false); d.Tier.urgency() < asap.urgency() && state == StateAsked {
+	state, _ := t.Words.State(false)
+	waits := state == StateAsked && d.Tier != asap && d.Tier != emergency
+	if waits || d.Verdict != DoSuggest || t.SuggestedAt > 0 && u.Used < t.SuggestedAt+u.Window/10 {
 		return t, false
 	}
-	if d.Verdict != DoSuggest || t.SuggestedTier != "" && d.Tier.urgency() <= t.SuggestedTier.urgency() && u.Used < t.SuggestedAt+tenth {
-		return t, false
-	}
-	t.SuggestedAt, t.SuggestedTier = u.Used, d.Tier
+	t.SuggestedAt = u.Used
 	return t, true
 }
 
@@ -507,9 +544,9 @@ func (t *Thread) compacted(e host.Compacted) {
 		return
 	}
 	s := &t.State
-	s.Seen, s.Spoken, s.Before = 0, 0, 0
+	s.Seen, s.Spoken, s.Before, s.Passed = 0, 0, 0, 0
 	s.Slice = Slice{}
-	t.Compaction, t.SuggestedAt, t.SuggestedTier = e.ID, 0, ""
+	t.Compaction, t.SuggestedAt = e.ID, 0
 	if e.After >= 0 && t.Usage.Known() {
 		t.Usage.Used = e.After
 	}
@@ -556,17 +593,17 @@ func (t *Thread) planned(e host.PlanWritten) {
 			s.Plans = newest(append(s.Plans, s.Plan.ID), maxPlans)
 		}
 		s.Plan = plan{ID: e.Plan, Steps: steps}
-		s.Seen |= setOf(PlanUpdate)
+		s.see(setOf(PlanUpdate), s.Rounds)
 		return
 	}
 	done := completed(s.Plan.Steps, steps)
 	if len(done) > 0 {
-		s.Seen |= setOf(PlanCheckpoint)
+		s.see(setOf(PlanCheckpoint), s.Rounds)
 		s.Slice.Steps = slices.DeleteFunc(s.Slice.Steps, func(o string) bool { return slices.Contains(done, o) })
 		s.Slice.Steps = newest(append(s.Slice.Steps, done...), maxSteps)
 	}
 	if !slices.Equal(s.Plan.Steps, steps) {
-		s.Seen |= setOf(PlanUpdate)
+		s.see(setOf(PlanUpdate), s.Rounds)
 	}
 	s.Plan.Steps = steps
 }

@@ -1,10 +1,6 @@
 package compact
 
-import (
-	"slices"
-
-	"github.com/seed-6d03985f/overtone/internal/config"
-)
+import "github.com/seed-6d03985f/overtone/internal/config"
 
 // Tier says how urgent a compaction is.
 type Tier string
@@ -17,9 +13,6 @@ const (
 	asap      Tier = "asap"
 	emergency Tier = "emergency"
 )
-
-// urgency orders the tiers.
-func (t Tier) urgency() int { return slices.Index([]Tier{noTier, early, ready, asap, emergency}, t) }
 
 // Usage is how full a context is, in tokens. The percentage is of the whole
 // window; a host's own display may leave out a base that it always needs.
@@ -45,10 +38,10 @@ func (u Usage) Remaining() int {
 	return int(max(0, u.Window-u.Used) * 100 / u.Window)
 }
 
-// below reports whether strictly less than a share, in percent, is free. It multiplies instead of
+// Below reports whether strictly less than a share, in percent, is free. It multiplies instead of
 // dividing, so no threshold is missed by rounding.
-func (u Usage) below(share float64) bool {
-	return max(0, u.Window-u.Used)*100_00 < int64(percentOf(share))*u.Window
+func (u Usage) Below(share float64) bool {
+	return max(0, u.Window-u.Used)*100_00 < hundredths(share)*u.Window
 }
 
 // tierOf is the tier of the usage under the given thresholds.
@@ -56,13 +49,13 @@ func tierOf(t config.Trigger, u Usage) Tier {
 	switch {
 	case !u.Known():
 		return noTier
-	case u.below(t.EmergencyPercentRemainingLT):
+	case u.Below(t.EmergencyPercentRemainingLT):
 		return emergency
-	case u.below(t.AsapPercentRemainingLT):
+	case u.Below(t.AsapPercentRemainingLT):
 		return asap
-	case u.below(t.ReadyPercentRemainingLT):
+	case u.Below(t.ReadyPercentRemainingLT):
 		return ready
-	case u.below(t.EarlyPercentRemainingLT):
+	case u.Below(t.EarlyPercentRemainingLT):
 		return early
 	}
 	return noTier

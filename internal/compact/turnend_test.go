@@ -4,7 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
 
 // The end of a turn is enough from the tier ready on, under either of its names, and only
@@ -67,5 +69,51 @@ func TestOldSizeIsNotTheNewOne(t *testing.T) {
 	th = th.Apply(host.UsageSeen{Used: 6_000}, auto()).Apply(host.UsageSeen{Used: 72_000}, auto())
 	if th.History[0].After != 6_000 {
 		t.Errorf("%+v", th.History)
+	}
+}
+
+// What a round of tools shows counts before the next request: behind that another piece of
+// work is under way. At the end of the turn, and before the next one has done anything, all
+// that it has shown counts. The end of a command may be learned rounds later.
+func TestABoundaryPasses(t *testing.T) {
+	t.Parallel()
+	set := config.Defaults().Compact
+	stage := host.StageCompleted{Stage: "DEV"}
+	starts, ends := host.CommandStarted{ID: "c"}, host.CommandFinished{ID: "c", Made: shellcmd.Verdict{Committed: true}}
+	prompt := host.TurnStarted{Prompt: "2"}
+	type round struct{} // a round of tools has ended
+	for name, c := range map[string]struct {
+		events []any
+		want   []Boundary
+	}{
+		"in its round":                   {[]any{stage}, []Boundary{StageComplete}},
+		"before the next request":        {[]any{stage, round{}}, []Boundary{StageComplete}},
+		"a round later":                  {[]any{stage, round{}, host.ToolActivity{}, round{}}, nil},
+		"another one comes":              {[]any{stage, round{}, ends, round{}}, []Boundary{Commit}},
+		"both in one round":              {[]any{stage, ends, round{}}, []Boundary{Commit, StageComplete}},
+		"the same again":                 {[]any{stage, round{}, round{}, round{}, stage, round{}}, []Boundary{StageComplete}},
+		"learned before the request":     {[]any{starts, round{}, ends}, []Boundary{Commit}},
+		"learned in the next round":      {[]any{starts, round{}, ends, round{}}, nil},
+		"learned rounds later":           {[]any{starts, round{}, round{}, ends}, nil},
+		"learned behind a newer one":     {[]any{starts, round{}, stage, ends, round{}}, []Boundary{StageComplete}},
+		"the turn has ended":             {[]any{stage, round{}, round{}, ends, round{}, round{}, host.TurnEnded{}}, []Boundary{Commit, StageComplete}},
+		"a turn begins":                  {[]any{stage, round{}, round{}, prompt}, []Boundary{StageComplete}},
+		"a command of the turn before":   {[]any{round{}, round{}, starts, prompt, ends, round{}, round{}}, nil},
+		"a turn that is pushed on":       {[]any{stage, round{}, host.TurnEnded{}, host.ToolActivity{}, round{}, round{}}, nil},
+		"said that it is done, and goes": {[]any{host.ToolActivity{}, host.AgentMessage{Text: "All done."}, host.TurnEnded{}, round{}, round{}}, nil},
+	} {
+		th := threadOf(host.TurnStarted{Prompt: "1"})
+		for _, e := range c.events {
+			if e, ok := e.(host.Event); ok {
+				th = th.Apply(e, set)
+				continue
+			}
+			if th.Ages() { // else nobody counts it
+				th.State.Rounds++
+			}
+		}
+		if got := th.Boundary().List(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }

@@ -44,12 +44,12 @@ func TestObservedBefore(t *testing.T) {
 // suggestion.
 func TestCompactedOnce(t *testing.T) {
 	t.Parallel()
-	th := Thread{SuggestedAt: 7, SuggestedTier: "low"}
+	th := Thread{SuggestedAt: 7}
 	for _, id := range []string{"k1", "k1", "k2", "", ""} {
 		th = th.Apply(host.Compacted{ID: id, At: noon, Before: 90, After: 10}, auto())
 	}
-	if len(th.History) != 4 || th.SuggestedAt != 0 || th.SuggestedTier != "" {
-		t.Errorf("%d compactions, suggested %d %q", len(th.History), th.SuggestedAt, th.SuggestedTier)
+	if len(th.History) != 4 || th.SuggestedAt != 0 {
+		t.Errorf("%d compactions, suggested %d", len(th.History), th.SuggestedAt)
 	}
 }
 

@@ -258,6 +258,19 @@ func (w Words) Quote(most int, cost func(Word) int) (list []Word, more int) {
 	return list, max(0, w.Count-shown)
 }
 
+// In reports whether one of the lines ends with these words, or has both ends of those that
+// were cut.
+func (w Word) In(lines string) bool {
+	head, end, cut := strings.Cut(w.Text, between)
+	for line := range strings.Lines(lines) {
+		line = " " + strings.TrimSuffix(line, "\n")
+		if !cut && strings.HasSuffix(line, " "+head) || cut && strings.HasSuffix(line, end) && strings.Contains(line, " "+head) {
+			return true
+		}
+	}
+	return false
+}
+
 // ends keeps both ends of a text from outside, without its secrets, on one line. A text
 // of which nothing is known to be no secret is only a mark.
 func ends(text string, most int) string {

@@ -106,13 +106,8 @@ func (c Compact) Over(file Compact) Compact {
 	out.PacketAuthor, out.Trigger, out.Packet, out.Markers = file.PacketAuthor, file.Trigger, file.Packet, file.Markers
 	from, to := reflect.ValueOf(c), reflect.ValueOf(&out).Elem()
 	for _, key := range c.Set {
-		f, t := from, to
-		for name := range strings.SplitSeq(key, ".") {
-			if leaf, ok := fieldByKey(t, f, name); ok {
-				t, f = leaf.value, leaf.base
-			}
-		}
-		t.Set(f)
+		f := fieldAt(to, from, key)
+		f.value.Set(f.base)
 	}
 	return out
 }

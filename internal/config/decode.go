@@ -2,16 +2,12 @@ package config
 
 import (
 	"encoding"
-	"errors"
 	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
 )
 
 // DecodeYAML fills the struct that into points to, key by key. What into holds
@@ -32,13 +28,12 @@ func decodeYAML(src []byte, file string, firstLine int, into any) *decoder {
 	base := reflect.New(v.Type()).Elem()
 	base.Set(v)
 	d := &decoder{file: file, offset: firstLine - 1, seen: map[string]int{}}
-	body := d.parse(src)
-	switch body := body.(type) {
-	case nil:
-	case *ast.MappingNode:
+	switch body := tree(d.parse(src)); body.Kind {
+	case Null:
+	case Map:
 		d.mapping(body, v, base, "")
 	default:
-		d.report(body, "", "每行要寫成 \"key: value\"，這裡是 %s", "want lines of the form \"key: value\", got %s", describe(body))
+		d.report(body.Line, "", "每行要寫成 \"key: value\"，這裡是 %s", "want lines of the form \"key: value\", got %s", describe(body))
 	}
 	return d
 }
@@ -60,40 +55,32 @@ func (d *decoder) add(line int, key string, msg said) {
 	}
 }
 
-func (d *decoder) report(n ast.Node, key, zh, en string, args ...any) {
-	d.add(position(n), key, say(zh, en, args...))
+func (d *decoder) report(line int, key, zh, en string, args ...any) {
+	d.add(line, key, say(zh, en, args...))
 }
 
-func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string) {
-	for _, kv := range m.Values {
-		name, ok := keyName(kv.Key)
+func (d *decoder) mapping(m Node, v, base reflect.Value, path string) {
+	for _, kv := range m.Members {
+		key := join(path, kv.Key)
+		f, ok := fieldByKey(v, base, kv.Key)
 		if !ok {
-			d.report(kv.Key, path, "要單純的鍵，這裡是 %s", "want a plain key, got %s", quote(kv.Key.String()))
+			d.report(kv.Line, key, "沒有這個鍵%s", "unknown key%s", suggest(kv.Key, keyNames(v.Type())))
 			continue
 		}
-		key := join(path, name)
-		f, ok := fieldByKey(v, base, name)
-		if !ok {
-			d.report(kv.Key, key, "沒有這個鍵%s", "unknown key%s", suggest(name, keyNames(v.Type())))
-			continue
-		}
-		line := position(kv.Key)
 		first, again := d.seen[key]
-		d.seen[key] = line
+		d.seen[key] = kv.Line
 		if named := f.value.Kind() == reflect.Map; named || isSection(f.value.Type()) {
 			if again {
-				d.report(kv.Key, key, "這一節出現兩次，第一次在第 %d 行", "section appears twice, first on line %d", first+d.offset)
+				d.report(kv.Line, key, "這一節出現兩次，第一次在第 %d 行", "section appears twice, first on line %d", first+d.offset)
 			}
-			switch val := kv.Value.(type) {
-			case *ast.NullNode:
-			case *ast.MappingNode:
-				if named {
-					d.entries(val, f.value, key)
-				} else {
-					d.mapping(val, f.value, f.base, key)
-				}
+			switch {
+			case kv.Value.Kind == Null:
+			case kv.Value.Kind != Map:
+				d.report(kv.Value.Line, key, "要一節鍵值，這裡是 %s", "want a section of keys, got %s", describe(kv.Value))
+			case named:
+				d.entries(kv.Value, f.value, key)
 			default:
-				d.report(kv.Value, key, "要一節鍵值，這裡是 %s", "want a section of keys, got %s", describe(kv.Value))
+				d.mapping(kv.Value, f.value, f.base, key)
 			}
 			continue
 		}
@@ -101,18 +88,14 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 			// Neither of the two is more likely to be the one that is meant.
 			f.value.Set(f.base)
 			d.set = slices.DeleteFunc(d.set, func(k string) bool { return k == key })
-			d.report(kv.Key, key, "設定了兩次，第一次在第 %d 行；使用預設值", "set twice, first on line %d; the default is used", first+d.offset)
+			d.report(kv.Line, key, "設定了兩次，第一次在第 %d 行；使用預設值", "set twice, first on line %d; the default is used", first+d.offset)
 			continue
 		}
-		if _, null := kv.Value.(*ast.NullNode); null {
+		if kv.Value.Kind == Null {
 			continue
 		}
-		if err := setLeaf(f.value, kv.Value, f.tag); err != nil {
-			at := kv.Value
-			if item, ok := errors.AsType[*itemError](err); ok {
-				at = item.node
-			}
-			d.report(at, key, "%s，這裡是 %s", "%s, got %s", saidOf(err), describe(at))
+		if at, err := setLeaf(f.value, kv.Value, f.tag); err != nil {
+			d.report(at.Line, key, "%s，這裡是 %s", "%s, got %s", saidOf(err), describe(at))
 			continue
 		}
 		d.set = append(d.set, key)
@@ -121,30 +104,29 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 
 // entries fills a map of structs. One with a problem is left out whole: half of it
 // might be worse than nothing.
-func (d *decoder) entries(m *ast.MappingNode, v reflect.Value, path string) {
+func (d *decoder) entries(m Node, v reflect.Value, path string) {
 	sets := len(d.set)
-	for _, kv := range m.Values {
-		name, ok := keyName(kv.Key)
-		key, before := join(path, name), len(d.problems)
+	for _, kv := range m.Members {
+		key, before := join(path, kv.Key), len(d.problems)
 		first, again := d.seen[key]
-		d.seen[key] = position(kv.Key)
+		d.seen[key] = kv.Line
 		entry := reflect.New(v.Type().Elem()).Elem()
-		switch val, section := kv.Value.(*ast.MappingNode); {
-		case !ok || name == "":
-			d.report(kv.Key, path, "要單純的名稱，這裡是 %s", "want a plain name, got %s", quote(kv.Key.String()))
+		switch {
+		case kv.Key == "":
+			d.report(kv.Line, path, "要一個名稱", "want a name")
 		case again:
-			d.report(kv.Key, key, "設定了兩次，第一次在第 %d 行", "set twice, first on line %d", first+d.offset)
-		case !section:
-			d.report(kv.Value, key, "要一節鍵值，這裡是 %s", "want a section of keys, got %s", describe(kv.Value))
+			d.report(kv.Line, key, "設定了兩次，第一次在第 %d 行", "set twice, first on line %d", first+d.offset)
+		case kv.Value.Kind != Map:
+			d.report(kv.Value.Line, key, "要一節鍵值，這裡是 %s", "want a section of keys, got %s", describe(kv.Value))
 		default:
-			d.mapping(val, entry, entry, key)
+			d.mapping(kv.Value, entry, entry, key)
 			for f := range entry.Type().Fields() {
 				switch leaf, like := f.Tag.Get("yaml"), f.Tag.Get("like"); {
 				case slices.Contains(d.set, join(key, leaf)):
 				case like != "":
 					entry.FieldByIndex(f.Index).Set(entry.FieldByName(like))
 				case len(d.problems) == before:
-					d.report(kv.Key, key, "缺少 %s", "%s is missing", leaf)
+					d.report(kv.Line, key, "缺少 %s", "%s is missing", leaf)
 				}
 			}
 		}
@@ -154,7 +136,7 @@ func (d *decoder) entries(m *ast.MappingNode, v reflect.Value, path string) {
 		if v.IsNil() {
 			v.Set(reflect.MakeMap(v.Type()))
 		}
-		v.SetMapIndex(reflect.ValueOf(name), entry)
+		v.SetMapIndex(reflect.ValueOf(kv.Key), entry)
 	}
 	if d.set = d.set[:sets]; v.Len() > 0 {
 		d.set = append(d.set, path)
@@ -164,6 +146,15 @@ func (d *decoder) entries(m *ast.MappingNode, v reflect.Value, path string) {
 type field struct {
 	value, base reflect.Value
 	tag         reflect.StructTag
+}
+
+// fieldAt is the field of a dotted key, which exists.
+func fieldAt(v, base reflect.Value, key string) (f field) {
+	for name := range strings.SplitSeq(key, ".") {
+		f, _ = fieldByKey(v, base, name)
+		v, base = f.value, f.base
+	}
+	return f
 }
 
 func fieldByKey(v, base reflect.Value, name string) (field, bool) {
@@ -208,51 +199,40 @@ func tagName(f reflect.StructField) (name string, inline bool) {
 
 func isSection(t reflect.Type) bool { return t.Kind() == reflect.Struct }
 
-// setLeaf changes v only when the whole value is good.
-func setLeaf(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
+// setLeaf changes v only when the whole value is good; else it names what is wrong in it.
+func setLeaf(v reflect.Value, n Node, tag reflect.StructTag) (Node, error) {
 	t := v.Type()
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
-		s, _ := text(n)
+	switch {
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
 		p := reflect.New(t)
-		if err := p.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(s)); err != nil {
-			return err
+		if err := p.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Text)); err != nil {
+			return n, err
 		}
 		v.Set(p.Elem())
-		return nil
-	}
-	switch {
 	case t == reflect.TypeFor[time.Duration]():
-		return setDuration(v, n, tag)
+		return n, setDuration(v, n, tag)
 	case t.Kind() == reflect.Bool:
-		b, ok := n.(*ast.BoolNode)
-		if !ok {
-			return say("要 true 或 false", "want true or false")
+		if !n.isBool() {
+			return n, say("要 true 或 false", "want true or false")
 		}
-		v.SetBool(b.Value)
+		v.SetBool(strings.EqualFold(n.Text, "true"))
 	case t.Kind() == reflect.String:
-		s, ok := text(n)
-		if !ok {
-			return say("要文字", "want text")
+		if err := n.limitText(tag); err != nil {
+			return n, err
 		}
-		if err := limitText(s, tag); err != nil {
-			return err
-		}
-		v.SetString(s)
-	case v.CanInt():
-		return setInt(v, n, tag)
-	case v.CanFloat():
-		return setFloat(v, n, tag)
+		v.SetString(n.Text)
+	case v.CanInt() || v.CanFloat():
+		return n, setNumber(v, n, tag)
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
 		return setList(v, n, tag)
 	default:
 		panic("config: no rule to decode a " + t.String())
 	}
-	return nil
+	return n, nil
 }
 
-func setDuration(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
-	s, _ := text(n)
-	got, err := time.ParseDuration(s)
+func setDuration(v reflect.Value, n Node, tag reflect.StructTag) error {
+	got, err := time.ParseDuration(n.Text)
 	if err != nil {
 		return say("要時間長度，例如 90s 或 5m", "want a duration such as 90s or 5m")
 	}
@@ -265,64 +245,40 @@ func setDuration(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
 	return nil
 }
 
-func setInt(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
-	f, ok := number(n)
+func setNumber(v reflect.Value, n Node, tag reflect.StructTag) error {
+	noun := said{"數字", "number"}
+	if v.CanInt() {
+		noun = said{"整數", "whole number"}
+	}
+	f, ok := n.number()
 	// Floats hold whole numbers exactly up to 2^53, far above every limit in use.
-	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return say("要整數", "want a whole number")
+	if !ok || v.CanInt() && (f != math.Trunc(f) || math.Abs(f) > 1<<53) {
+		return say("要%s", "want a %s", noun)
 	}
-	if err := limitNumber(f, said{"整數", "whole number"}, tag); err != nil {
+	if err := limitNumber(f, noun, tag); err != nil {
 		return err
 	}
-	if v.OverflowInt(int64(f)) {
-		return say("要小一點的數字", "want a smaller number")
-	}
-	v.SetInt(int64(f))
+	v.Set(reflect.ValueOf(f).Convert(v.Type()))
 	return nil
 }
 
-func setFloat(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
-	f, ok := number(n)
-	if !ok {
-		return say("要數字", "want a number")
+func setList(v reflect.Value, n Node, tag reflect.StructTag) (Node, error) {
+	if n.Kind != List {
+		return n, say("要清單", "want a list")
 	}
-	if err := limitNumber(f, said{"數字", "number"}, tag); err != nil {
-		return err
-	}
-	v.SetFloat(f)
-	return nil
-}
-
-// itemError blames one item of a list.
-type itemError struct {
-	said
-	node ast.Node
-}
-
-func (e *itemError) Unwrap() error { return e.said }
-
-func badItem(item ast.Node, i int, err error) error {
-	return &itemError{say("第 %d 項：%s", "item %d: %s", i+1, saidOf(err)), item}
-}
-
-func setList(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
-	seq, ok := n.(*ast.SequenceNode)
-	if !ok {
-		return say("要清單", "want a list")
-	}
-	list := make([]string, 0, len(seq.Values))
-	for i, item := range seq.Values {
-		s, ok := text(item)
-		if !ok || strings.TrimSpace(s) == "" {
-			return badItem(item, i, say("要文字", "want text"))
+	list := make([]string, len(n.Items))
+	for i, item := range n.Items {
+		err := item.limitText(tag)
+		if err == nil && strings.TrimSpace(item.Text) == "" {
+			err = say("要文字", "want text")
 		}
-		if err := limitText(s, tag); err != nil {
-			return badItem(item, i, err)
+		if err != nil {
+			return item, say("第 %d 項：%s", "item %d: %s", i+1, saidOf(err))
 		}
-		list = append(list, s)
+		list[i] = item.Text
 	}
 	v.Set(reflect.ValueOf(list).Convert(v.Type()))
-	return nil
+	return n, nil
 }
 
 func limitNumber(f float64, noun said, tag reflect.StructTag) error {
@@ -339,7 +295,12 @@ func limitNumber(f float64, noun said, tag reflect.StructTag) error {
 	return nil
 }
 
-func limitText(s string, tag reflect.StructTag) error {
+// limitText takes a bare number where text is wanted (a model called 4) as it is written.
+func (n Node) limitText(tag reflect.StructTag) error {
+	s := n.Text
+	if n.Kind != Scalar || n.isBool() {
+		return say("要文字", "want text")
+	}
 	if names := strings.Fields(tag.Get("oneof")); len(names) > 0 && !slices.Contains(names, s) {
 		return say("要其中之一：%s", "want one of %s", strings.Join(names, ", "))
 	}
@@ -350,87 +311,32 @@ func limitText(s string, tag reflect.StructTag) error {
 	return nil
 }
 
-// text returns the text of a string; a bare number where text is wanted (a model
-// called 4) is taken as it is written.
-func text(n ast.Node) (string, bool) {
-	switch n := n.(type) {
-	case *ast.StringNode:
-		return n.Value, true
-	case *ast.LiteralNode:
-		return n.Value.Value, true
-	case *ast.IntegerNode, *ast.FloatNode:
-		return n.GetToken().Value, true
-	}
-	return "", false
+func (n Node) isBool() bool {
+	return n.Kind == Scalar && !n.Quoted && (strings.EqualFold(n.Text, "true") || strings.EqualFold(n.Text, "false"))
 }
 
 // number reads unquoted scalars itself: the library takes 1e6 for text and
 // knows 017 as octal, which nobody means in a settings file.
-func number(n ast.Node) (float64, bool) {
-	tk := n.GetToken()
-	if tk == nil {
-		return 0, false
-	}
-	switch n.(type) {
-	case *ast.IntegerNode, *ast.FloatNode:
-	case *ast.StringNode:
-		if tk.Type != token.StringType {
-			return 0, false
-		}
-	default:
-		return 0, false
-	}
-	raw := strings.ReplaceAll(tk.Value, "_", "")
-	f, err := strconv.ParseFloat(raw, 64)
-	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		return 0, false
-	}
-	return f, true
+func (n Node) number() (float64, bool) {
+	f, err := strconv.ParseFloat(strings.ReplaceAll(n.Text, "_", ""), 64)
+	return f, err == nil && n.Kind == Scalar && !n.Quoted && !math.IsInf(f, 0) && !math.IsNaN(f)
 }
 
-func keyName(k ast.MapKeyNode) (string, bool) {
-	n, ok := k.(ast.Node)
-	if !ok {
-		return "", false
-	}
-	if s, ok := n.(*ast.StringNode); ok {
-		return s.Value, true
-	}
-	// Keys such as true or 5 are unknown keys, not broken ones.
-	switch n.(type) {
-	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.NullNode:
-		return n.GetToken().Value, true
-	}
-	return "", false
-}
-
-func position(n ast.Node) (line int) {
-	if tk := n.GetToken(); tk != nil && tk.Position != nil {
-		return tk.Position.Line
-	}
-	return 0
-}
-
-func describe(n ast.Node) said {
-	as := func(value string) said { return said{value, value} }
-	switch n := n.(type) {
-	case *ast.MappingNode:
+func describe(n Node) said {
+	_, number := n.number()
+	switch {
+	case n.Kind == Map:
 		return said{"一節鍵值", "a section"}
-	case *ast.SequenceNode:
+	case n.Kind == List:
 		return said{"清單", "a list"}
-	case *ast.NullNode:
+	case n.Kind == Null:
 		return said{"空的", "nothing"}
-	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode:
+	case n.Kind == Other:
 		return said{"不支援的 anchor、alias 或 tag", "an anchor, alias or tag, which are not supported here"}
-	case *ast.StringNode:
-		return as(quote(n.Value))
-	case *ast.LiteralNode:
-		return as(quote(n.Value.Value))
+	case number || n.isBool():
+		return said{n.Text, n.Text}
 	}
-	if tk := n.GetToken(); tk != nil {
-		return as(tk.Value)
-	}
-	return said{"別的東西", "something else"}
+	return said{quote(n.Text), quote(n.Text)}
 }
 
 // quote shows a value on one line and not at any length.

@@ -2,24 +2,28 @@ package config
 
 import (
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 )
 
 // The environment wins over the file. A variable that is set to nothing counts
-// as not set.
+// as not set. One without an apply is written as its key would be in the file.
 var environment = []struct {
 	name, key string
 	apply     func(c *Config, v string) error
 }{
-	{"OVERTONE_LANG", "language", func(c *Config, v string) error { return c.Language.UnmarshalText([]byte(v)) }},
-	{"OVERTONE_STRICT", "strict", func(c *Config, v string) error {
-		on, ok := parseBool(v)
-		if !ok {
-			return say("要 true 或 false", "want true or false")
+	{"OVERTONE_LANG", "language", nil},
+	{"OVERTONE_STRICT", "strict", func(c *Config, v string) (err error) {
+		switch strings.ToLower(v) {
+		case "1", "t", "true", "yes", "on":
+			c.Strict = true
+		case "0", "f", "false", "no", "off":
+			c.Strict = false
+		default:
+			err = say("要 true 或 false", "want true or false")
 		}
-		c.Strict = on
-		return nil
+		return err
 	}},
 	{"OVERTONE_COMPACT_THRESHOLD_MB", "compact.threshold_bytes", func(c *Config, v string) error {
 		mb, err := strconv.ParseFloat(v, 64)
@@ -30,22 +34,8 @@ var environment = []struct {
 		c.Compact.ThresholdBytes = int64(math.Round(mb * 1e6))
 		return nil
 	}},
-	{"OVERTONE_COMPACT_MODE", "compact.mode", func(c *Config, v string) error {
-		switch v {
-		case "off", "tag", "suggest", "auto":
-			c.Compact.Mode = v
-			return nil
-		}
-		return say("要其中之一：%s", "want one of %s", "off, tag, suggest, auto")
-	}},
-	{"CLAUDE_PIPELINE_MAX_RETRIES", "workflow.max_retries", func(c *Config, v string) error {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 0 || n > 100 {
-			return say("要 0 到 100 的整數", "want a whole number from 0 to 100")
-		}
-		c.Workflow.MaxRetries = n
-		return nil
-	}},
+	{"OVERTONE_COMPACT_MODE", "compact.mode", nil},
+	{"CLAUDE_PIPELINE_MAX_RETRIES", "workflow.max_retries", nil},
 }
 
 func applyEnv(c *Config, getenv func(string) string, origins map[string]string) []Problem {
@@ -55,21 +45,18 @@ func applyEnv(c *Config, getenv func(string) string, origins map[string]string) 
 		if v == "" {
 			continue
 		}
-		if err := e.apply(c, v); err != nil {
+		var err error
+		if e.apply != nil {
+			err = e.apply(c, v)
+		} else {
+			f := fieldAt(reflect.ValueOf(c).Elem(), reflect.ValueOf(c).Elem(), e.key)
+			_, err = setLeaf(f.value, Node{Kind: Scalar, Text: v}, f.tag)
+		}
+		if err != nil {
 			problems = append(problems, say("%s，這裡是 %s", "%s, got %s", saidOf(err), quote(v)).at("", 0, e.name))
 			continue
 		}
 		origins[e.key] = e.name
 	}
 	return problems
-}
-
-func parseBool(v string) (on, ok bool) {
-	switch strings.ToLower(v) {
-	case "1", "t", "true", "yes", "on":
-		return true, true
-	case "0", "f", "false", "no", "off":
-		return false, true
-	}
-	return false, false
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -14,11 +15,10 @@ import (
 // (15 s for 64 KiB of "["), so text that no settings file contains is refused
 // before it gets there.
 const (
-	maxSource  = 64 << 10
-	maxLines   = 4000
-	maxLine    = 4 << 10
-	maxOpen    = 32 // "[" and "{" open at once
-	maxSalvage = 8  // levels of sections that are taken apart around an error
+	maxSource = 64 << 10
+	maxLines  = 4000
+	maxLine   = 4 << 10
+	maxOpen   = 32 // "[" and "{" open at once
 )
 
 // syntaxError is a place where the text stops being YAML.
@@ -37,15 +37,13 @@ func (d *decoder) parse(src []byte) ast.Node {
 	}
 	file, bad := parseYAML(withoutComments(text))
 	if bad != nil {
-		file, bad = parseYAML(d.salvage(strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n"), 0, "", maxSalvage))
-		if bad != nil {
-			d.add(bad.line, "", bad.msg)
+		if file, bad = d.salvage(text); bad != nil {
 			return nil
 		}
 	}
 	body, second := documents(file)
 	if second != nil {
-		d.report(second, "", "只讀第一份 YAML 文件", "only the first YAML document is read")
+		d.report(position(second), "", "只讀第一份 YAML 文件", "only the first YAML document is read")
 	}
 	return body
 }
@@ -132,12 +130,13 @@ func parseYAML(src string) (file *ast.File, bad *syntaxError) {
 func notYAML(text string) said {
 	const tab = "not YAML: a tab cannot indent a line; indent with blanks"
 	for _, mistake := range []struct{ words, zh, en string }{
+		{`non-map value`, "要寫成 \"key: value\"", "want \"key: value\""},
 		{`escape character`, "不是 YAML：雙引號裡有不認得的跳脫字元；改用單引號即可", text},
 		{`tab character`, "不是 YAML：縮排不能用 Tab，請用空格", tab},
 		{`character ' '`, "不是 YAML：縮排不能用 Tab，請用空格", tab}, // a tab, by now
 		{`quoted text`, "不是 YAML：引號沒有成對", text},
-		{`']'`, "不是 YAML：中括號 [ ] 沒有成對", text},
-		{`'}'`, "不是 YAML：大括號 { } 沒有成對", text},
+		{`']'`, "不是 YAML：中括號 [ ] 沒有成對", "not YAML: brackets [ ] do not match"},
+		{`'}'`, "不是 YAML：大括號 { } 沒有成對", "not YAML: braces { } do not match"},
 		{`sequence`, "不是 YAML：這裡不能放清單項目，請檢查縮排", text},
 		{`anchor`, "不是 YAML：& 有特別的意思，請把這段文字放進引號", text},
 		{`alias`, "不是 YAML：* 有特別的意思，請把這段文字放進引號", text},
@@ -171,72 +170,66 @@ func screen(src string) *syntaxError {
 	return nil
 }
 
-// salvage returns the text of lines with the entries that are not YAML replaced
-// by empty lines, so that positions stay true. first is the number of lines
-// before them.
-func (d *decoder) salvage(lines []string, first int, path string, depth int) string {
-	least := leastIndent(lines)
-	var kept strings.Builder
-	for start := 0; start < len(lines); {
-		end := entryEnd(lines, start, least)
-		entry := lines[start:end]
-		text := strings.Join(entry, "")
-		file, bad := parseYAML(text)
-		if bad == nil && !isEntry(file) {
-			bad = &syntaxError{1 + leading(entry), said{"要寫成 \"key: value\"", "want \"key: value\""}}
+// salvage takes what is not YAML out of a text, one entry after the other as the library
+// stumbles over them, and reports each. Empty lines stay in their place, so that positions
+// stay true.
+func (d *decoder) salvage(text string) (*ast.File, *syntaxError) {
+	lines := strings.SplitAfter(text, "\n")
+	for {
+		file, bad := parseYAML(strings.Join(lines, ""))
+		if bad == nil || len(d.problems) == maxProblems {
+			return file, bad
 		}
-		if bad != nil {
-			text = d.salvageEntry(entry, bad, first+start, path, depth)
+		at := opened(lines, min(bad.line, len(lines))-1)
+		d.add(at+1, keyAt(lines, at), bad.msg)
+		outer, _ := indent(lines[at])
+		for i := at; i < len(lines); i++ {
+			if n, ok := indent(lines[i]); i > at && ok && n <= outer {
+				break
+			}
+			lines[i] = lines[i][len(strings.TrimRight(lines[i], "\n")):]
 		}
-		kept.WriteString(text)
-		start = end
 	}
-	return kept.String()
 }
 
-// salvageEntry keeps the good keys of a section; anything else is dropped whole.
-func (d *decoder) salvageEntry(entry []string, bad *syntaxError, first int, path string, depth int) string {
-	head := leading(entry)
-	key := entryKey(entry[head])
-	rest := entry[head+1:]
-	if depth > 0 && isHeader(entry[head]) && hasKeys(rest) {
-		before := len(d.problems)
-		text := strings.Join(entry[:head+1], "") + d.salvage(rest, first+head+1, join(path, key), depth-1)
-		if _, still := parseYAML(text); still == nil && len(d.problems) > before {
-			return text
-		}
-		d.problems = d.problems[:before]
-	}
-	d.add(first+bad.line, strings.Trim(join(path, key), "."), bad.msg)
-	return strings.Repeat("\n", len(entry))
-}
-
-// entryEnd returns the end of the entry that begins at start: the next line that
-// is indented by least and is not a list item, a closing bracket or a comment.
-func entryEnd(lines []string, start, least int) int {
-	begun := false
-	for i := start; i < len(lines); i++ {
-		n, ok := indent(lines[i])
-		if !ok {
+// opened is the line with the bracket that is still open where the library noticed, else
+// that line itself.
+func opened(lines []string, at int) int {
+	first, open := at, 0
+	for i, line := range lines[:at] {
+		if _, ok := indent(line); !ok {
 			continue
 		}
-		opens := n == least && !strings.ContainsRune("-]}", rune(lines[i][n])) || isMarker(lines[i])
-		if begun && opens {
-			return i
+		if open == 0 {
+			first = i
 		}
-		begun = true
+		open = max(0, open+strings.Count(line, "[")+strings.Count(line, "{")-strings.Count(line, "]")-strings.Count(line, "}"))
 	}
-	return len(lines)
+	if open == 0 {
+		return at
+	}
+	return first
 }
 
-func leastIndent(lines []string) int {
-	least := -1
-	for _, l := range lines {
-		if n, ok := indent(l); ok && (least < 0 || n < least) {
-			least = n
+// keyAt is the dotted key that a line stands under, as far as keys can be told.
+func keyAt(lines []string, at int) string {
+	key, outer := "", math.MaxInt
+	for i := at; i >= 0; i-- {
+		name, _, ok := strings.Cut(lines[i], ":")
+		n, full := indent(lines[i])
+		if name = strings.Trim(strings.TrimSpace(name), "\"'"); full && n < outer {
+			if outer = n; ok && isKey(name) {
+				key = strings.TrimSuffix(join(name, key), ".")
+			}
 		}
 	}
-	return least
+	return key
+}
+
+func isKey(name string) bool {
+	return !strings.ContainsFunc(name, func(c rune) bool {
+		return !(c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z')
+	})
 }
 
 // indent counts leading blanks; the second result is false for lines that carry
@@ -245,59 +238,4 @@ func indent(line string) (int, bool) {
 	trimmed := strings.TrimLeft(line, " \t")
 	n := len(line) - len(trimmed)
 	return n, strings.TrimSpace(trimmed) != "" && trimmed[0] != '#'
-}
-
-// leading returns the index of the first line that carries something.
-func leading(entry []string) int {
-	for i, l := range entry {
-		if _, ok := indent(l); ok {
-			return i
-		}
-	}
-	return len(entry) - 1
-}
-
-func isMarker(line string) bool {
-	l := strings.TrimRight(line, "\r\n")
-	return l == "---" || l == "..." || strings.HasPrefix(l, "%")
-}
-
-// isEntry says whether file holds what may stand alone in a mapping.
-func isEntry(file *ast.File) bool {
-	for _, doc := range file.Docs {
-		switch doc.Body.(type) {
-		case nil, *ast.MappingNode, *ast.NullNode, *ast.CommentGroupNode, *ast.DirectiveNode:
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-func isHeader(line string) bool {
-	l, _, _ := strings.Cut(line, " #")
-	return strings.HasSuffix(strings.TrimSpace(l), ":")
-}
-
-func hasKeys(lines []string) bool {
-	for _, l := range lines {
-		if n, ok := indent(l); ok {
-			return n > 0 && l[n] != '-'
-		}
-	}
-	return false
-}
-
-func entryKey(line string) string {
-	key, _, ok := strings.Cut(line, ":")
-	if !ok {
-		return ""
-	}
-	key = strings.Trim(strings.TrimSpace(key), "\"'")
-	for _, c := range key {
-		if !(c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z') {
-			return ""
-		}
-	}
-	return key
 }

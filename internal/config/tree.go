@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 )
 
 // Kind is what a [Node] is.
@@ -17,8 +18,7 @@ const (
 	Other // an anchor, alias or tag
 )
 
-// Node is a value of a YAML text, for readers whose files are no settings: it
-// knows its place, and is not judged here.
+// Node is a value of a YAML text, which knows its place.
 type Node struct {
 	Kind    Kind
 	Text    string // a scalar, as text
@@ -50,26 +50,26 @@ func ParseYAML(src []byte, file string) (Node, *Problem) {
 	if second != nil {
 		return Node{}, new(say("第二份 YAML 文件", "a second YAML document").at(file, position(second), ""))
 	}
-	if body == nil {
-		return Node{Line: 1}, nil
-	}
 	return tree(body), nil
 }
 
 func tree(n ast.Node) Node {
-	line := position(n)
-	out := Node{Kind: Other, Line: line}
+	out := Node{Kind: Other, Line: position(n)}
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
 		out.Kind = Null
 	case *ast.MappingNode:
 		out.Kind = Map
 		for i, kv := range n.Values {
-			name, ok := keyName(kv.Key)
-			if !ok {
-				name = strings.TrimSpace(kv.Key.String())
+			name, at := "", position(kv.Key)
+			switch key := kv.Key.(type) {
+			case *ast.StringNode:
+				name = key.Value
+			case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.NullNode:
+				name = key.GetToken().Value
+			default:
+				name = strings.TrimSpace(key.String())
 			}
-			at := position(kv.Key)
 			if i == 0 {
 				out.Line = at
 			}
@@ -82,11 +82,21 @@ func tree(n ast.Node) Node {
 		}
 	case *ast.StringNode:
 		out.Kind, out.Text = Scalar, n.Value
-		out.Quoted = n.GetToken() != nil && n.GetToken().Value != "" && (strings.HasPrefix(n.String(), `"`) || strings.HasPrefix(n.String(), "'"))
+		out.Quoted = n.Token.Type == token.SingleQuoteType || n.Token.Type == token.DoubleQuoteType
 	case *ast.LiteralNode:
 		out.Kind, out.Text, out.Quoted = Scalar, n.Value.Value, true
 	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 		out.Kind, out.Text = Scalar, n.GetToken().Value
 	}
 	return out
+}
+
+func position(n ast.Node) (line int) {
+	if n == nil {
+		return 1
+	}
+	if tk := n.GetToken(); tk != nil && tk.Position != nil {
+		return tk.Position.Line
+	}
+	return 0
 }

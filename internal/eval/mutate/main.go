@@ -173,7 +173,7 @@ func (o options) try(arg string) (c counts, err error) {
 
 // list is the files of a package that are built here.
 func list(dir string) ([]string, error) {
-	out, err := exec.Command("go", "list", "-f", `{{join .GoFiles "\n"}}`, "./"+dir).Output()
+	out, err := exec.Command("go", "list", "-C", dir, "-f", `{{join .GoFiles "\n"}}`, ".").Output()
 	return strings.Fields(string(out)), err
 }
 
@@ -338,7 +338,7 @@ func (s *suite) judge(m mutant, id int) (verdict, error) {
 		return 0, err
 	}
 	if inside && len(run) == 0 {
-		if exec.Command("go", "build", lean, "-overlay", file, "-o", os.DevNull, "./"+s.dir).Run() != nil {
+		if exec.Command("go", "build", "-C", s.dir, lean, "-overlay", file, "-o", os.DevNull, ".").Run() != nil {
 			return unviable, nil
 		}
 		return bare, nil
@@ -372,7 +372,7 @@ func (s *suite) judge(m mutant, id int) (verdict, error) {
 const lean = "-gcflags=-l"
 
 func (s *suite) build(bin string, flags ...string) ([]byte, error) {
-	return exec.Command("go", slices.Concat([]string{"test", "-c", "-vet=off", "-ldflags=-w", lean, "-o", bin}, flags, []string{"./" + s.dir})...).CombinedOutput()
+	return exec.Command("go", slices.Concat([]string{"test", "-C", s.dir, "-c", "-vet=off", "-ldflags=-w", lean, "-o", bin}, flags, []string{"."})...).CombinedOutput()
 }
 
 // memory bounds a changed program: a loop that no longer ends may append for ever.

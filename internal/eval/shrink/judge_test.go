@@ -313,7 +313,7 @@ func cutTokens(text, result string) int {
 	n := 0
 	for _, w := range strings.Fields(result) {
 		// Sentences of scripts without blanks end inside what Fields takes for a word.
-		if !have[w] && strings.IndexFunc(w, func(r rune) bool { return r >= 0x2E80 }) < 0 {
+		if !have[w] && w != "…" && strings.IndexFunc(w, func(r rune) bool { return r >= 0x2E80 }) < 0 {
 			n++
 		}
 	}

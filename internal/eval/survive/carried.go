@@ -29,7 +29,7 @@ func (c *compaction) carried() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	told, err := story.Tell(context.Background(), carry.Options{From: "A", Lang: message.EN, Now: time.Unix(0, 0)})
+	told, err := story.Tell(context.Background(), carry.Options{From: "A", Lang: message.EN, Now: time.Unix(0, 0), Keep: 10})
 	if err != nil {
 		return "", err
 	}
