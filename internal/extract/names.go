@@ -61,6 +61,10 @@ func (s *NameScan) Next() (Name, bool) {
 			s.plain(b[start:i])
 			continue
 		}
+		if b[i] == '/' && start > 0 && b[start-1] == ':' && bytes.HasPrefix(b[start:], []byte("//")) {
+			s.at = addressEnd(b, i)
+			continue
+		}
 		var shape, prev uint8
 		if i > start {
 			shape, prev = nameLower, nameLower
@@ -110,6 +114,15 @@ func (s *NameScan) Next() (Name, bool) {
 	}
 }
 
+// addressEnd is where an address ends: all of it, with its fields and quoted bytes, is no
+// name of the project's. Behind a port there may stand the project's own files.
+func addressEnd(b []byte, i int) int {
+	for i < len(b) && (nameClass[b[i]] != 0 || strings.IndexByte("%?&=#", b[i]) >= 0) {
+		i++
+	}
+	return i
+}
+
 // skip moves to the next byte of a word and keeps count of the lines.
 func (s *NameScan) skip() bool {
 	b, i := s.Text, s.at
@@ -123,6 +136,11 @@ func (s *NameScan) skip() bool {
 		switch {
 		case c == '\n':
 			s.newline()
+		case c == '[' && bytes.HasSuffix(b[:i-1], []byte("u001b")): // a terminal's control
+			for i < len(b) && strings.IndexByte("0123456789;?", b[i]) >= 0 {
+				i++
+			}
+			i = min(len(b), i+1)
 		case c == '%' && i+1 < len(b) && hexUpper(b[i]) && hexUpper(b[i+1]):
 			i += 2 // of an address: src%2Fmain.rs
 		case c != '\\' || i == len(b):
@@ -240,12 +258,13 @@ func (s *NameScan) path(word []byte, shape uint8) (Name, bool) {
 // that closes, two words such as text/html, a range such as main..HEAD, a version, a size,
 // and what hosts and we keep of sessions.
 func (s *NameScan) noPath(word []byte, slash int) bool {
+	at := cap(s.Text) - cap(word)
 	before, base := byte(0), word[slash+1:]
-	if at := cap(s.Text) - cap(word); at > 0 {
+	if at > 0 {
 		before = s.Text[at-1]
 	}
 	switch {
-	case before == ':' && bytes.HasPrefix(word, []byte("//")), before == '<', bytes.Contains(base, []byte("..")):
+	case before == '<', bytes.HasSuffix(s.Text[:at], []byte(`\u003c`)), bytes.Contains(base, []byte("..")):
 		return true
 	case bytes.Contains(word, []byte("/.overtone/")), bytes.Contains(word, []byte("/.claude/projects/")), bytes.Contains(word, []byte("/.codex/sessions/")):
 		return true
@@ -348,13 +367,13 @@ func nameable(w []byte) bool {
 	if !letter || digit && hex >= minHash {
 		return false
 	}
-	// <date>-<uuid> and the like, mostly digits of an id; what is left of a secret; and
-	// where Claude Code puts what runs in the background.
+	// <date>-<uuid> and the like, mostly digits of an id; <program>-<hash>, as builds are
+	// called; what is left of a secret; and where Claude Code puts what runs in the background.
 	name, suffix := w, []byte(nil)
 	if dot := bytes.LastIndexByte(w, '.'); dot > 0 {
 		name, suffix = w[:dot], w[dot:]
 	}
-	if len(name) >= 36 && uuid(string(name[len(name)-36:])) || bytes.Contains(w, []byte("REDACTED")) || string(suffix) == ".output" {
+	if len(name) >= 36 && uuid(string(name[len(name)-36:])) || hexHash(string(name[bytes.LastIndexByte(name, '-')+1:])) || bytes.Contains(w, []byte("REDACTED")) || string(suffix) == ".output" {
 		return false
 	}
 	return !hostWord(string(w)) && !callID(w)

@@ -51,6 +51,8 @@ type Unit struct {
 	// nothing without it: an item without its list's lead-in, a row without its header.
 	Lead  int
 	Bound bool
+	// Begins is true for what begins an item or a row below its lead.
+	Begins bool
 	// Apart is true where a blank line stands before the unit, Quoted for a quotation.
 	Apart, Quoted bool
 	// Rest is how many lines of a fence are not in the unit, which is its first.
@@ -176,7 +178,6 @@ func (s *splitter) block(blocks []Block, n int) {
 	default:
 		s.items = s.items[:min(len(s.items), b.Depth)]
 	}
-	from := len(s.units)
 	switch {
 	case b.Kind == HeadingBlock:
 		s.end()
@@ -196,9 +197,6 @@ func (s *splitter) block(blocks []Block, n int) {
 		return
 	default:
 		s.paragraph(a, e)
-	}
-	if b.Item && len(s.units) > from {
-		s.items[len(s.items)-1].first = from
 	}
 }
 
@@ -221,7 +219,7 @@ func (s *splitter) enter(before Block, above int) {
 		if o.lead, o.bound = above, true; before.Depth != depth {
 			o.lead = s.items[depth-1].first
 		}
-		if u := &s.units[above]; before.Item && u.Kind == Item && u.End-u.Start <= maxLabel {
+		if u := &s.units[above]; before.Item && u.Kind == Item && (u.End-u.Start <= maxLabel || bold(s.text[u.Start+listMark(s.text[u.Start:u.End]):u.End])) {
 			u.Kind = Lead
 		}
 	case before.Depth == 0:
@@ -256,7 +254,11 @@ func (s *splitter) add(a, b int, kind UnitKind) int {
 		u.Cues = cuesOf(s.text[a:b])
 	}
 	s.units = append(s.units, u)
-	return len(s.units) - 1
+	at := len(s.units) - 1
+	if n := len(s.items); n > 0 && s.now.Item && (s.items[n-1].first < 0 || s.units[s.items[n-1].first].Block != s.at) {
+		s.items[n-1].first, s.units[at].Begins = at, u.Lead >= 0
+	}
+	return at
 }
 
 // fence adds a fence: all of a short one, of others the first line that says something.
@@ -310,14 +312,14 @@ func (s *splitter) paragraph(a, e int) {
 			if header < 0 && end > below && ruler(s.text[below:end]) {
 				header = s.add(x, y, Lead)
 			} else if u := s.add(x, y, Row); header >= 0 {
-				s.units[u].Lead, s.units[u].Bound = header, true
+				s.units[u].Lead, s.units[u].Bound, s.units[u].Begins = header, true, true
 			}
 		case listMark(t) > 0 && !s.now.Item: // ✅, •, 1、
 			if above := len(s.units) - 1; intro < 0 && above >= first {
 				intro = above
 			}
 			if u := s.add(x, y, Item); intro >= 0 {
-				s.units[u].Lead, s.units[u].Bound = intro, true
+				s.units[u].Lead, s.units[u].Bound, s.units[u].Begins = intro, true, true
 			}
 			continue
 		default:

@@ -180,14 +180,7 @@ func (s *scanner) numbers(i, j int) {
 			i++
 			continue
 		}
-		k := i
-		for k < j && (class[t[k]]&isDigit != 0 || t[k] == '.' || t[k] == ',' || t[k] == '_') {
-			k++
-		}
-		end := k
-		for class[t[end-1]]&isDigit == 0 {
-			end--
-		}
+		k, end := s.digits(i, j)
 		if !s.listMark(i, end) {
 			if end == j && end < len(t) && t[end] == '%' {
 				end++
@@ -259,6 +252,16 @@ func codeLike(w string, h shape) bool {
 	return h.upper >= 2 && h.lower >= 2 && class[w[0]]&isUpper != 0
 }
 
+// digits is how far a number goes that begins at i: with what may stand in one, and without
+// what stands behind its last digit.
+func (s *scanner) digits(i, j int) (k, end int) {
+	for k = i; k < j && (class[s.text[k]]&isDigit != 0 || strings.IndexByte(".,_", s.text[k]) >= 0); k++ {
+	}
+	for end = k; class[s.text[end-1]]&isDigit == 0; end-- {
+	}
+	return k, end
+}
+
 // measure splits a word that begins with a digit: 10ms, 64-bit, 3rd, 1.2.3-rc1.
 func (s *scanner) measure(i, j int) {
 	t := s.text
@@ -266,14 +269,7 @@ func (s *scanner) measure(i, j int) {
 		s.emit(Number, i, j)
 		return
 	}
-	k := i
-	for k < j && (class[t[k]]&isDigit != 0 || t[k] == '.' || t[k] == ',' || t[k] == '_') {
-		k++
-	}
-	end := k
-	for class[t[end-1]]&isDigit == 0 {
-		end--
-	}
+	k, end := s.digits(i, j)
 	switch {
 	case end < j && end == k && class[t[k]]&(isLower|isUpper) != 0 && measureUnit(t[k:j]):
 		s.emit(Number, i, j)

@@ -197,9 +197,10 @@ func TestWorks(t *testing.T) {
 	if want := []string{"go test ./a", "go vet ./y"}; !slices.Equal(lines, want) {
 		t.Errorf("%q, want %q", lines, want)
 	}
-	// Each is quoted as it was typed; a script of several lines is not typed again.
-	text := (&tale{}).user("Go.").run("cd sub; make gen && go test ./a", "ok", 0).run("npm run build\nnpm run pack", "ok", 0).run("ls", "", 0).handover(t, "").Text()
-	if !strings.Contains(text, message.HandoverWorks.Format(message.EN, "`cd sub; make gen && go test ./a`")) || strings.Contains(text, message.HandoverWorks.Format(message.EN, "`npm")) {
+	// Each is quoted as it was typed; what has several lines, or does not fit, is not typed
+	// again.
+	text := (&tale{}).user("Go.").run("cd sub; make gen && go test ./a", "ok", 0).run("npm run build\nnpm run pack", "ok", 0).run("ls", "", 0).run("mvn test "+strings.Repeat("-D x=1 ", 30), "ok", 0).handover(t, "").Text()
+	if section := "## " + message.HandoverCommands.EN + "\n- `cd sub; make gen && go test ./a`\n\n"; !strings.Contains(text, section) {
 		t.Error(text)
 	}
 }

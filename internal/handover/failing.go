@@ -39,7 +39,7 @@ func partsOf(line string) []part {
 	line, _, _ = strings.Cut(line, "<<") // what a here-document holds is no program
 	for text := range strings.SplitSeq(strings.NewReplacer("||", "&&", ";", "&&", "\n", "&&").Replace(line), "&&") {
 		text = strings.TrimSpace(text)
-		p := part{key: commandKey(text)}
+		p := part{key: CommandKey(text)}
 		words := strings.Fields(text)
 		if p.key != "" {
 			p.read(words)

@@ -54,18 +54,6 @@ type Handover struct {
 	Manual, Opens, Hold, Pursues bool
 }
 
-const (
-	// Shares of the sections, in UTF-16 units; the names yield where all of them are full.
-	mostWords    = 1600
-	mostState    = 1400
-	mostFailing  = 500
-	mostTree     = 700
-	mostNext     = 500
-	mostDone     = 500
-	mostCommands = 400
-	mostNames    = 2500
-)
-
 // Part is one section of a hand-over.
 type Part struct {
 	Name string
@@ -87,19 +75,12 @@ func (h Handover) Frame(parts []Part) string {
 // Parts are the sections in order, the frame's lines among them.
 func (h Handover) Parts() []Part {
 	w := handoverWriter{Handover: h, now: h.Situation(), stated: newStated(h.Summary + "\n" + h.Kept)}
-	head := w.header()
-	recall := message.HandoverRecall.Format(h.Lang, h.Session)
-	last := directive(w.now, h.Opens, h.Hold, h.Pursues, h.Lang)
-	parts := []Part{{"header", head}}
-	used := message.Units(head) + message.Units(recall) + message.Units(last) + message.Units(compact.PacketOpen+compact.PacketClose) + 40
+	parts := []Part{{"header", w.header()}}
 	add := func(name string, title message.Text, lines []string, most int) {
-		text := section2(title.In(h.Lang), lines, most, h.Lang)
-		if text == "" {
-			return
+		if text := section2(title.In(h.Lang), lines, most, h.Lang); text != "" {
+			w.stated.add(text)
+			parts = append(parts, Part{name, text})
 		}
-		w.stated.add(text)
-		used += message.Units(text) + 2
-		parts = append(parts, Part{name, text})
 	}
 	add("words", message.HandoverWords, w.words(), mostWords)
 	add("state", message.HandoverNow, w.state(), mostState)
@@ -108,13 +89,15 @@ func (h Handover) Parts() []Part {
 	add("plan", w.planTitle(), w.plan(), mostNext)
 	add("done", message.HandoverDone, w.done(), mostDone)
 	add("commands", message.HandoverCommands, w.commands(), mostCommands)
-	if names := w.names(min(mostNames, packetMax-used-2)); names != "" {
+	last := []Part{{"recall", message.HandoverRecall.Format(h.Lang, h.Session)}}
+	if text := directive(w.now, h.Opens, h.Hold, h.Pursues, h.Lang); text != "" {
+		last = append(last, Part{"directive", text})
+	}
+	used := message.Units(h.Frame(slices.Concat(parts, last))) + len("\n\n")
+	if names := w.names(min(max(leastNames, length-used), packetMax-used)); names != "" {
 		parts = append(parts, Part{"names", names})
 	}
-	if parts = append(parts, Part{"recall", recall}); last != "" {
-		parts = append(parts, Part{"directive", last})
-	}
-	return parts
+	return append(parts, last...)
 }
 
 // Names is the section of names alone, which depends on the summary most, without
@@ -128,7 +111,7 @@ func (h Handover) Names(handed string, room int) string {
 // Later is what follows a packet that was handed over before the summary was
 // known: the names that neither of them states.
 func (h Handover) Later(handed string) string {
-	names := h.Names(handed, min(mostNames, packetMax-message.Units(handed)))
+	names := h.Names(handed, min(leastNames, packetMax-message.Units(handed)))
 	if names == "" {
 		return ""
 	}
@@ -194,11 +177,10 @@ type handoverWriter struct {
 }
 
 func (w *handoverWriter) header() string {
-	replaces := message.HandoverFirst.In(w.Lang)
+	head := message.HandoverHeader.In(w.Lang)
 	if w.Replaces != "" {
-		replaces = message.HandoverReplaces.Format(w.Lang, inline(w.Replaces, 60))
+		head += message.HandoverReplaces.Format(w.Lang, inline(w.Replaces, 60))
 	}
-	head := message.HandoverHeader.Format(w.Lang, replaces)
 	if w.Record.root != "" {
 		head += message.HandoverRoot.Format(w.Lang, inline(w.Record.root, 120))
 	}
@@ -224,7 +206,7 @@ func (w *handoverWriter) commands() []string {
 	var out []string
 	passed := w.Record.works(w.stated.says)
 	for _, u := range passed[:min(len(passed), 5)] {
-		out = append(out, message.HandoverWorks.Format(w.Lang, code(u.line, maxRunLine)))
+		out = append(out, code(u.line, maxRunLine))
 	}
 	return out
 }

@@ -12,11 +12,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
-// packetMax is the longest packet, in UTF-16 units. Together with a recovery
-// text it stays below the 10,000 from which on Claude Code shows the model only
-// a preview of a hook's context.
-const packetMax = 7900
-
 // Facts are what a packet is written from. Everything in it is data from the
 // session; nothing is trusted to be short or clean.
 type Facts struct {

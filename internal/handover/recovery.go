@@ -6,9 +6,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// recoveryMax is the longest recovery text, in UTF-16 units.
-const recoveryMax = 2000
-
 // Recovery is what a workflow tells the model after a compaction.
 type Recovery struct {
 	WorkflowType string

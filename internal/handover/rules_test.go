@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -132,14 +133,23 @@ func TestNothingLater(t *testing.T) {
 	}
 }
 
-// Names take their room and no more, in a hand-over and in what follows one.
+// Names have what the other sections leave of a hand-over's length, and no less than a
+// share of their own; what follows a hand-over has that share.
 func TestRoomOfNames(t *testing.T) {
 	t.Parallel()
 	h := longTale(400<<10).handover(t, "The rows are read.")
-	i := slices.IndexFunc(h.Parts(), func(p Part) bool { return p.Name == "names" })
+	if n := message.Units(h.Text()); n < length-40 || n > length {
+		t.Errorf("%d characters", n)
+	}
 	_, later, _ := strings.Cut(h.Later("The rows are read."), "\n## ")
+	h.Work.Words = said(strings.Split(strings.Repeat(strings.Repeat("It is slow. ", 40)+"\n", 8), "\n")...)
+	for i := range 30 {
+		h.Work.Next = append(h.Work.Next, fmt.Sprintf("step %d is open", i))
+		h.Work.Steps = append(h.Work.Steps, fmt.Sprintf("step %d is done", 100+i))
+	}
+	i := slices.IndexFunc(h.Parts(), func(p Part) bool { return p.Name == "names" })
 	for _, text := range []string{h.Parts()[i].Text, "## " + later} {
-		if n := message.Units(text); n < mostNames-100 || n > mostNames+len(compact.PacketClose)+1 {
+		if n := message.Units(text); n < leastNames-100 || n > leastNames+len(compact.PacketClose)+1 {
 			t.Errorf("%d characters:\n%s", n, text)
 		}
 	}

@@ -48,11 +48,11 @@ func (r *Record) remember(line, output string, exit int) {
 		}
 		i = len(r.runs)
 		r.runAt[key] = i
-		r.runs = append(r.runs, executed{key: commandKey(key), parts: parts, passedAt: -1})
+		r.runs = append(r.runs, executed{key: CommandKey(key), parts: parts, passedAt: -1})
 	}
 	u := &r.runs[i]
-	u.script = strings.Contains(strings.TrimSpace(line), "\n")
 	u.line, u.last, u.ok, u.said = message.OneLine(extract.Head(line, 4*maxRunLine)), r.pos, exit == 0, ""
+	u.script = strings.Contains(strings.TrimSpace(line), "\n") || message.Units(u.line) > maxRunLine
 	if u.ok {
 		u.passed++
 		u.passedAt = r.pos
@@ -96,9 +96,9 @@ func tidyCommand(line, cwd string) string {
 	return line
 }
 
-// commandKey is what a command does, in the words that stay when its arguments
+// CommandKey is what a command does, in the words that stay when its arguments
 // change; "" for one that only looks around.
-func commandKey(line string) string {
+func CommandKey(line string) string {
 	for part := range strings.SplitSeq(strings.ReplaceAll(line, "||", "&&"), "&&") {
 		words := strings.Fields(part)
 		for len(words) > 0 && (strings.Contains(words[0], "=") || words[0] == "sudo" || words[0] == "time" || words[0] == "env" || words[0] == "timeout" || words[0] == "nice" || strings.Trim(words[0], "0123456789smh") == "") {
@@ -287,15 +287,11 @@ func (r *Record) works(stated func(string) bool) []executed {
 	return out
 }
 
-// CommandKey is what a command does, in the words that stay when its arguments change;
-// "" for one that only looks around.
-func CommandKey(line string) string { return commandKey(line) }
-
 // TidyCommand writes a command as one short line that compares, "" for one that
 // only looks around or is not typed twice.
 func TidyCommand(line, cwd string) string {
 	line = tidyCommand(line, cwd)
-	if commandKey(line) == "" {
+	if CommandKey(line) == "" {
 		return ""
 	}
 	return line

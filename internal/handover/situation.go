@@ -29,12 +29,23 @@ func (h Handover) Situation() compact.Situation {
 // quoted are the user's words that are told, and how many others there are.
 func (h Handover) quoted() ([]compact.Word, int) {
 	h.Lang = message.EN // the longer labels: which words are told does not depend on the language
-	room := mostWords - message.Units(message.HandoverWords.In(h.Lang)+h.first()+message.HandoverMoreWords.Format(h.Lang, h.Work.Words.Count, h.Session)) - 3*len("\n- ")
-	list, more := h.Work.Words.Quote(room, func(w compact.Word) int { return message.Units(h.word(w)) + len("\n- ") })
+	room := mostWords - message.Units(message.HandoverWords.In(h.Lang)+h.first()+message.HandoverMore.Format(h.Lang, h.Work.Words.Count)) - 3*len("\n- ")
+	list, more := h.unkept().Quote(room, func(w compact.Word) int { return message.Units(h.word(w)) + len("\n- ") })
 	if list == nil {
 		list = []compact.Word{}
 	}
 	return list, more
+}
+
+// unkept are the user's words without what was typed and the host itself keeps beside its
+// summary, but for the newest, which say what comes next.
+func (h Handover) unkept() compact.Words {
+	w := h.Work.Words
+	newest := w.Newest()
+	w.Heard = slices.DeleteFunc(slices.Clone(w.Heard), func(said compact.Word) bool {
+		return said != newest && said.How == compact.Typed && said.In(h.Kept)
+	})
+	return w
 }
 
 // word is how something is told that the user said.
@@ -60,7 +71,7 @@ func (h Handover) word(w compact.Word) string {
 // first is the session's first message, which says what it is all about.
 func (h Handover) first() string {
 	w := h.Work.Words
-	if w.First.Text == "" || w.Count < 2 {
+	if w.First.Text == "" || w.Count < 2 || w.First.In(h.Kept) {
 		return ""
 	}
 	return message.HandoverFirstWords.Format(h.Lang, h.word(w.First))
@@ -129,8 +140,10 @@ func (w *handoverWriter) words() []string {
 		out = append(out, first)
 		more--
 	}
-	if more > 0 {
-		out = append(out, message.HandoverMoreWords.Format(w.Lang, more, w.Session))
+	if len(w.unkept().Heard) < len(w.Work.Words.Heard) {
+		out = append(out, message.HandoverKeptWords.In(w.Lang))
+	} else if more > 0 {
+		out = append(out, message.HandoverMore.Format(w.Lang, more))
 	}
 	return out
 }
@@ -138,7 +151,10 @@ func (w *handoverWriter) words() []string {
 // state: how the work stands and what shows it, and what was at hand last.
 func (w *handoverWriter) state() []string {
 	r, state := w.Record, w.now.State
-	out := []string{message.Stands(string(state), "", string(w.now.Sign), w.Lang)}
+	var out []string
+	if state != compact.StateUnderWay || w.Hold || w.Pursues { // else the last line says it
+		out = append(out, message.Stands(string(state), "", string(w.now.Sign), w.Lang))
+	}
 	if d := r.last; d.what != "" && state == compact.StateUnderWay {
 		what := inline(d.what, 160)
 		switch d.kind {

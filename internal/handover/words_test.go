@@ -81,7 +81,7 @@ func TestWordsThatDoNotFit(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	shown := len(got) - 2
-	if got[shown] != message.HandoverFirstWords.Format(message.EN, "“"+words.First.Text+"”") || got[shown+1] != message.HandoverMoreWords.Format(message.EN, 12-shown, "s1") {
+	if got[shown] != message.HandoverFirstWords.Format(message.EN, "“"+words.First.Text+"”") || got[shown+1] != message.HandoverMore.Format(message.EN, 12-shown) {
 		t.Errorf("%d are told: %q", shown, got[shown:])
 	}
 	// A message that is the only one is told once.
@@ -200,7 +200,7 @@ func TestWordsFillTheirRoom(t *testing.T) {
 			units += message.Units("\n- " + line)
 		}
 		told := len(h.Situation().Words)
-		if rest := lines[min(told, len(lines)):]; units > mostWords || len(rest) != 2 || rest[1] != message.HandoverMoreWords.Format(message.EN, 23-told, "s1") {
+		if rest := lines[min(told, len(lines)):]; units > mostWords || len(rest) != 2 || rest[1] != message.HandoverMore.Format(message.EN, 23-told) {
 			t.Fatalf("%d: %d units, %d chosen, then %q", n, units, told, rest)
 		}
 		if units+n+len("\n- “”") <= mostWords-len("“”") {
@@ -226,5 +226,34 @@ func TestWordsOutliveCompactions(t *testing.T) {
 	}
 	if state, _ := r.Words.State(false); state != compact.StateTurnOver {
 		t.Errorf("%s", state)
+	}
+}
+
+// What the host keeps word for word beside its summary is not quoted again, but for the
+// newest words. What came through a tool, was cut by the host or is only a part of what it
+// keeps is told.
+func TestWordsThatTheHostKeeps(t *testing.T) {
+	t.Parallel()
+	plan := "Port the shop. " + strings.Repeat("It sells flowers. ", 60) + "Never push."
+	words := said("Look at the shop first, please.", plan, "Use the port 8080.").Answer("Which table?", "orders")
+	words = words.Said("Shall I go on?").Hear("ok", compact.Typed, time.Time{}).Said("Done.").Hear("Show it, too.", compact.Typed, time.Time{})
+	h := Handover{Session: "s1", Record: NewRecord("/p"), Work: Work{Words: words}, Lang: message.EN}
+	all := wordsOf(h)
+	lines := func(texts ...string) string { return strings.Join(texts, "\n") + "\n" }
+	for name, c := range map[string]struct {
+		kept string
+		want []string
+	}{
+		"nothing":                {"", all},
+		"ids of messages":        {lines("0b8e", "11aa"), all},
+		"all":                    {lines("Look at the shop first, please.", message.OneLine(plan), "# Files mentioned: a.go My request: Use the port 8080.", "ok", "Show it, too."), []string{all[0], all[2], message.HandoverKeptWords.EN}},
+		"the end of one":         {lines("the shop first, please."), all},
+		"a plan without its end": {lines(message.OneLine(plan)[:900]), all},
+		"a longer word":          {lines("It shall look"), all},
+	} {
+		h.Kept = c.kept
+		if d := cmp.Diff(c.want, wordsOf(h)); d != "" {
+			t.Errorf("%s: -want +got\n%s", name, d)
+		}
 	}
 }

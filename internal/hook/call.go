@@ -182,7 +182,10 @@ func (c *call) print(r host.Reply) bool {
 	for _, text := range []*string{&r.Result, &r.System, &r.Context, &r.Person, &r.Deny, &r.Block, &r.Answer} {
 		*text = redact.Clean(*text) // it goes to a model's service, and into the host's records
 		if c.host.NoCommands {
-			*text = strings.NewReplacer("/overtone:cancel", "`overtone workflow cancel`", "/overtone:resume", "`overtone workflow resume`", "/overtone:auto", "`overtone workflow status`").Replace(*text)
+			*text = strings.NewReplacer(
+				"/overtone:cancel", "`overtone workflow cancel`", "/overtone:resume", "`overtone workflow resume`",
+				"/overtone:auto", "`overtone workflow status`",
+			).Replace(*text)
 		}
 	}
 	out := c.host.Encode(&c.in, r)
@@ -199,7 +202,8 @@ func (c *call) print(r host.Reply) bool {
 // update changes the session under its lock.
 func (c *call) update(f func(tx *session.Tx) error) error {
 	deepen(false)
-	o := session.Options{Rules: c.rules, Lang: c.lang, Now: c.now, Project: c.projectRoot(), Warn: func(err error) { c.complain(c.event, err) }}
+	o := session.Options{Rules: c.rules, Lang: c.lang, Now: c.now, Project: c.projectRoot()}
+	o.Warn = func(err error) { c.complain(c.event, err) }
 	err := session.Update(c.sess, o, func(tx *session.Tx) error {
 		if err := c.discountSleep(tx); err != nil {
 			return err

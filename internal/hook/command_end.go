@@ -43,7 +43,8 @@ func (c *call) unwaitedEnd() error {
 	}
 	failed := c.event == "post-tool-use-failure"
 	g, ok := session.Look(c.sess)
-	if ok && !failed && c.in.Tool.Kind == host.ShellTool && !g.Failures && g.Worked && !g.Started(c.in.Tool.ID) && g.Knows(c.in.Transcript, c.in.Model) {
+	if ok && !failed && c.in.Tool.Kind == host.ShellTool && !g.Failures && g.Worked &&
+		!g.Started(c.in.Tool.ID) && g.Knows(c.in.Transcript, c.in.Model) {
 		if compact.Shown(compact.Thread{Turn: g.Turn}.Judge(c.commandFinished())) == 0 {
 			return errQuiet
 		}
@@ -132,7 +133,9 @@ func (c *call) starts(g session.Glance) (host.CommandStarted, bool) {
 func (c *call) announce(o shellcmd.Observation) {
 	var list []store.Commit
 	for _, a := range shellcmd.Asks(o) {
-		list = append(list, store.Commit{Session: c.sess.ID(), Command: c.in.Tool.ID, GitDir: a.GitDir, Subject: redact.Clean(a.Subject), At: c.now})
+		list = append(list, store.Commit{
+			Session: c.sess.ID(), Command: c.in.Tool.ID, GitDir: a.GitDir, Subject: redact.Clean(a.Subject), At: c.now,
+		})
 	}
 	if len(list) == 0 {
 		return

@@ -17,7 +17,7 @@ func (c *call) postToolBatch() (host.Reply, error) {
 	return c.flush(func(tx *session.Tx) error {
 		tx.Stepped(c.in.Batch)
 		return nil
-	}, m.Threads.Notable(c.in.Batch) || c.host.Gates && c.cfg.Compact.Mode == compact.ModeAuto && m.Thread.State.Begins)
+	}, m.Threads.Notable(c.in.Batch) || c.host.Gates && c.cfg.Compact.Mode == compact.ModeAuto && (m.Thread.State.Begins || m.Thread.Ages()))
 }
 
 // agentAtWork remembers that a sub-agent is at work, where the host will not say

@@ -113,7 +113,8 @@ func (c *call) afterCompact() (host.Reply, error) {
 		}
 		if k == nil && tx.Active() {
 			// PreCompact did not run, or its memory is gone: the state is not.
-			k = tx.BeginCompaction("", c.packet(tx, tx.Memory.Compactions+1, c.settings(), c.recovery(tx, c.waits(tx, tx.Memory.Thread.Words, "")), nil))
+			recovery := c.recovery(tx, c.waits(tx, tx.Memory.Thread.Words, ""))
+			k = tx.BeginCompaction("", c.packet(tx, tx.Memory.Compactions+1, c.settings(), recovery, nil))
 		}
 		if k == nil {
 			r.Context, r.System = tasks, tasks

@@ -48,7 +48,8 @@ func StatusLine(env Env) (line string) {
 	m := session.Read(c.sess)
 	// What the environment or the name chooses is no property of the model.
 	model := host.ModelID(c.in.Model)
-	if window > 0 && model != "" && !strings.Contains(c.in.Model, "[") && c.host.Window(c.env.Getenv) == 0 && window != cmp.Or(c.home.Window(model), host.ModelWindow(model)) {
+	if window > 0 && model != "" && !strings.Contains(c.in.Model, "[") && c.host.Window(c.env.Getenv) == 0 &&
+		window != cmp.Or(c.home.Window(model), host.ModelWindow(model)) {
 		if err := c.home.LearnWindow(model, window); err != nil {
 			c.complain("statusline", err)
 		}

@@ -25,6 +25,9 @@ func (c *call) steer(r *host.Reply) {
 	}
 	err := c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
+		if c.event == "post-tool-use" {
+			tx.Memory.Thread.State.Rounds++ // each tool by itself
+		}
 		d, err := tx.Decide(set, tx.Memory.Thread.Over())
 		u := tx.Memory.Thread.Weigh(c.now, set).Usage
 		r.Steers = true

@@ -139,7 +139,8 @@ func (c *call) dropDeadAgents(tx *session.Tx) error {
 		return nil
 	}
 	for _, del := range tx.Workflow.Delegations {
-		if _, ours := session.RunBy(del.AgentID); !ours && del.Open && del.Async && del.AgentID != "" && !slices.Contains(c.in.Background, del.AgentID) {
+		_, ours := session.RunBy(del.AgentID)
+		if !ours && del.Open && del.Async && del.AgentID != "" && !slices.Contains(c.in.Background, del.AgentID) {
 			if _, err := tx.Apply(workflow.Drop{AgentID: del.AgentID}); err != nil {
 				return err
 			}
@@ -192,7 +193,8 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 		l.Block = said
 	}
 	done, total := s.Progress()
-	if err := tx.Emit(store.On(message.EventLoopAdvance, "iteration", l.Iteration, "progress", fmt.Sprintf("%d/%d", done, total))); err != nil {
+	progress := fmt.Sprintf("%d/%d", done, total)
+	if err := tx.Emit(store.On(message.EventLoopAdvance, "iteration", l.Iteration, "progress", progress)); err != nil {
 		c.complain("stop", err)
 	}
 	var waiting host.Reply

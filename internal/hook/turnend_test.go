@@ -50,14 +50,20 @@ func TestGateAtAPrompt(t *testing.T) {
 			p.call("stop-failure", "claude-code", `"error":"500"`)
 			prompt(p, "go on", "")
 		}, false},
-		"after a resume":                         {"", func(p *place) { turn(p, ""); begin(p, "resume"); prompt(p, "yes, do 1", "") }, true},
-		"at a resume":                            {"", func(p *place) { turn(p, ""); begin(p, "resume") }, true},
-		"at a resume where nothing is known":     {"", func(p *place) { begin(p, "resume") }, true},
-		"somebody else's Stop hook sends it on":  {"", func(p *place) { turn(p, "") }, false},
-		"a turn of words only, sent on":          {"", func(p *place) { prompt(p, "why?", ""); stop(p, "") }, false},
-		"an agent runs on":                       {"", func(p *place) { turn(p, `{"id":"a1","type":"subagent","status":"running"}`); prompt(p, "yes", "") }, false},
-		"a shell runs on":                        {"", func(p *place) { turn(p, `{"id":"b1","type":"shell","status":"running"}`); prompt(p, "yes", "") }, true},
-		"the user does not want to wait":         {"  at_prompt: false\n", func(p *place) { turn(p, ""); prompt(p, "yes", "") }, false},
+		"after a resume":                        {"", func(p *place) { turn(p, ""); begin(p, "resume"); prompt(p, "yes, do 1", "") }, true},
+		"at a resume":                           {"", func(p *place) { turn(p, ""); begin(p, "resume") }, true},
+		"at a resume where nothing is known":    {"", func(p *place) { begin(p, "resume") }, true},
+		"somebody else's Stop hook sends it on": {"", func(p *place) { turn(p, "") }, false},
+		"a turn of words only, sent on":         {"", func(p *place) { prompt(p, "why?", ""); stop(p, "") }, false},
+		"an agent runs on":                      {"", func(p *place) { turn(p, `{"id":"a1","type":"subagent","status":"running"}`); prompt(p, "yes", "") }, false},
+		"a shell runs on":                       {"", func(p *place) { turn(p, `{"id":"b1","type":"shell","status":"running"}`); prompt(p, "yes", "") }, true},
+		"the user does not want to wait":        {"  at_prompt: false\n", func(p *place) { turn(p, ""); prompt(p, "yes", "") }, false},
+		"nor after a commit": {"  at_prompt: false\n", func(p *place) {
+			prompt(p, "port it", "")
+			p.call("post-tool-use", "claude-code", `"tool_name":"Bash","tool_use_id":"b1","tool_input":{"command":"git commit -m x"},"tool_response":{"stdout":"[main abc1234] x\n 1 file changed","stderr":""},`+p.usage(145_000))
+			stop(p, "")
+			prompt(p, "yes", "")
+		}, false},
 		"the boundary is not in the list":        {"  trigger:\n    auto_requires_any_boundary: [commit]\n", func(p *place) { turn(p, ""); prompt(p, "yes", "") }, false},
 		"the boundary by the name of its origin": {"  trigger:\n    auto_requires_any_boundary: [turn_complete]\n", func(p *place) { turn(p, ""); prompt(p, "yes", "") }, true},
 		"a stage goes on": {"", func(p *place) {

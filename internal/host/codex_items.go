@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"time"
@@ -27,15 +28,14 @@ type CodexItem struct {
 	Type     string `json:"type"`
 	ClientID string `json:"clientId"`
 	Text     string `json:"text"`
-	Content  []struct {
-		Text string `json:"text"`
-	} `json:"content"`
-	Questions []struct{} `json:"questions"` // that a message asks in a form of its own
-	Command   string     `json:"command"`
-	Cwd       string     `json:"cwd"`
-	Status    string     `json:"status"`
-	Output    string     `json:"aggregatedOutput"`
-	ExitCode  *int       `json:"exitCode"`
+	// Content is a user's message, in the form in which it can be sent again.
+	Content   json.RawMessage `json:"content"`
+	Questions []struct{}      `json:"questions"` // that a message asks in a form of its own
+	Command   string          `json:"command"`
+	Cwd       string          `json:"cwd"`
+	Status    string          `json:"status"`
+	Output    string          `json:"aggregatedOutput"`
+	ExitCode  *int            `json:"exitCode"`
 	Changes   []struct {
 		Path string `json:"path"`
 	} `json:"changes"`
@@ -87,15 +87,7 @@ func (it CodexItem) Events() []Event {
 func (it CodexItem) Ours() bool { return strings.HasPrefix(it.ClientID, PacketPrefix) }
 
 // Message is the text of a user's message.
-func (it CodexItem) Message() string {
-	var parts []string
-	for _, c := range it.Content {
-		if c.Text != "" {
-			parts = append(parts, c.Text)
-		}
-	}
-	return strings.Join(parts, "\n")
-}
+func (it CodexItem) Message() string { return contentText(gjson.ParseBytes(it.Content)) }
 
 // Ended is when the item was completed, zero when it is not told. When a command
 // began is told too, but of a short one only when it is over.

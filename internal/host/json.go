@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -257,23 +259,17 @@ type item struct {
 // items lists what is in the object or array that begins at at; end is where
 // its closing bracket stands.
 func items(b []byte, at int) (list []item, end int) {
-	object := b[at] == '{'
-	i := skipSpace(b, at+1)
-	for b[i] != '}' && b[i] != ']' {
-		it := item{start: i, value: i}
-		if object {
-			keyEnd := endOfValue(b, i)
-			_ = json.Unmarshal(b[i:keyEnd], &it.key)
-			it.value = skipSpace(b, skipSpace(b, keyEnd)+1)
-			it.colon = string(b[keyEnd:it.value])
+	end = endOfValue(b, at)
+	gjson.ParseBytes(b[at:end]).ForEach(func(key, value gjson.Result) bool {
+		it := item{start: at + value.Index, value: at + value.Index, end: at + value.Index + len(value.Raw)}
+		if b[at] == '{' {
+			it.key, it.start = key.String(), at+key.Index
+			it.colon = string(b[it.start+len(key.Raw) : it.value])
 		}
-		it.end = endOfValue(b, it.value)
 		list = append(list, it)
-		if i = skipSpace(b, it.end); b[i] == ',' {
-			i = skipSpace(b, i+1)
-		}
-	}
-	return list, i
+		return true
+	})
+	return list, end - 1
 }
 
 func skipSpace(b []byte, i int) int {
@@ -285,32 +281,9 @@ func skipSpace(b []byte, i int) int {
 
 // endOfValue is the offset behind the value that begins at i.
 func endOfValue(b []byte, i int) int {
-	depth := 0
-	for ; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			for i++; b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			depth--
-		case ' ', '\t', '\n', '\r', ',', ':':
-			continue
-		default:
-			for i+1 < len(b) && !strings.ContainsRune(" \t\r\n,]}", rune(b[i+1])) {
-				i++
-			}
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return i
+	var raw json.RawMessage
+	_ = json.NewDecoder(bytes.NewReader(b[i:])).Decode(&raw) // the whole is JSON
+	return i + len(raw)
 }
 
 // member finds a key; where it stands twice, the last one counts, as it does for

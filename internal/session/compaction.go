@@ -94,7 +94,8 @@ func (tx *Tx) Confirm(transcript string) error {
 	k.step(compact.Finished{}, tx.o.Now)
 	tx.Observe(host.Compacted{ID: k.Turn, At: k.At, Before: k.Before, After: -1, Ours: k.Trigger == "auto"}, compact.Settings{})
 	// A hook that was killed after this line has left no other trace of it.
-	if e, ok, err := tx.Session().Latest(message.EventSessionCompactConfirm); err == nil && ok && e.Text("n") == strconv.Itoa(k.N) && !e.Time().Before(k.At.Truncate(time.Millisecond)) {
+	e, ok, err := tx.Session().Latest(message.EventSessionCompactConfirm)
+	if err == nil && ok && e.Text("n") == strconv.Itoa(k.N) && !e.Time().Before(k.At.Truncate(time.Millisecond)) {
 		return nil
 	}
 	return tx.Emit(store.On(message.EventSessionCompactConfirm, "n", k.N, "trigger", k.Trigger, "transcriptSize", size))

@@ -42,7 +42,10 @@ type Insight struct {
 // session, changing nothing. Without a path the transcript is the one last seen,
 // or, of a session that nobody observed, the one that is known otherwise; fill tells
 // what stands in it, and whether its host asks before each request.
-func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Time, path, otherwise string, fill func(path string, in *compact.Input) (asks bool)) (Insight, error) {
+func Explain(
+	home *store.Home, s *store.Session, cfg config.Compact, now time.Time, path, otherwise string,
+	fill func(path string, in *compact.Input) (asks bool),
+) (Insight, error) {
 	m := Read(s)
 	state, err := Peek(s)
 	if err != nil {
@@ -64,8 +67,8 @@ func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Ti
 	if fill != nil {
 		asks = fill(path, &in)
 	}
-	if asks && set.Mode == compact.ModeAuto && !set.AtPrompt {
-		in.Signals &^= compact.TurnEnd.Signal()
+	if asks && set.Mode == compact.ModeAuto && !set.AtPrompt && in.Signals.Has(compact.TurnEnd) {
+		in.Signals = 0
 	}
 	out := Insight{Input: in, Decision: compact.Decide(in), Workflow: state != nil}
 	if !m.RunsOn(state) {
@@ -147,7 +150,9 @@ func (m *Memory) size(path string, threshold int64) (int64, bool) {
 // and the last suggestion. A compaction that failed does not count.
 func countStages(s *store.Session, in *compact.SuggestInput) error {
 	void, stages := 0, 0
-	filter := store.Filter{Types: []string{message.EventStageComplete, message.EventSessionCompact, message.EventSessionCompactFailed, message.EventSessionCompactSuggest}}
+	filter := store.Filter{Types: []string{
+		message.EventStageComplete, message.EventSessionCompact, message.EventSessionCompactFailed, message.EventSessionCompactSuggest,
+	}}
 	for e, err := range s.Newest(filter) {
 		if err != nil {
 			return err

@@ -207,7 +207,8 @@ func Look(s *store.Session) (g Glance, ok bool) {
 		Waits:   !settled || m.Get("outbox").Exists() || m.Get("printing").Exists() || m.Get("threads.refused").Exists(),
 		Resting: m.Get("threads.resting").Bool(), Worked: w.Get("state.worked").Bool(),
 		Failures: w.Get("state.slice.failures").Exists(), Turn: w.Get("turn").Time(),
-		transcript: w.Get("transcript").String(), model: w.Get("model").String(), started: w.Get("started"), failures: w.Get("state.slice.failures"),
+		transcript: w.Get("transcript").String(), model: w.Get("model").String(),
+		started: w.Get("started"), failures: w.Get("state.slice.failures"),
 	}, true
 }
 

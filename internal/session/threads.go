@@ -65,6 +65,7 @@ func (tx *Tx) Stepped(b host.Batch) {
 	t := &tx.Memory.Threads
 	t.Step, t.Resting, t.Asked, t.Refused, t.Batch = time.Time{}, false, false, 0, host.Batch{}
 	tx.Memory.Thread.State.Begins = false
+	tx.Memory.Thread.State.Rounds++
 	if len(t.Agents) > 0 {
 		t.Step = tx.o.Now
 	}
@@ -198,7 +199,10 @@ func (m *Memory) batched() bool {
 func (tx *Tx) Gate(set compact.Settings) (open bool, err error) {
 	t := &tx.Memory.Threads
 	settled := tx.Memory.batched()
-	w := tx.Memory.Thread
+	w := &tx.Memory.Thread
+	if !set.AtPrompt {
+		w.State.Before = 0 // what the last turn has shown counts at a prompt alone
+	}
 	d, err := tx.Decide(set, set.AtPrompt && (w.Begins() || t.Resumed && w.Rests()))
 	u := tx.Memory.Thread.Weigh(tx.o.Now, set).Usage
 	grown := tx.grown()
@@ -216,7 +220,8 @@ func (tx *Tx) Gate(set compact.Settings) (open bool, err error) {
 		return true, err
 	}
 	t.Refused = u.Used + 1
-	if made := tx.Memory.Thread.State.Slice.Commits; len(made) > 0 && slices.Contains(d.Signals, compact.Commit) && made[len(made)-1].Hash != t.Commit {
+	made := tx.Memory.Thread.State.Slice.Commits
+	if len(made) > 0 && slices.Contains(d.Signals, compact.Commit) && made[len(made)-1].Hash != t.Commit {
 		t.Commits, t.Commit = t.Commits+1, made[len(made)-1].Hash
 	}
 	return false, err

@@ -69,7 +69,9 @@ func Peek(s *store.Session) (*workflow.State, error) {
 // state, barriers, reflections, the merged report, the timeline, the project's task
 // list. The state is written before everything that can be derived from it. reports
 // come with the event.
-func step(tx *store.Tx, o Options, reports map[string]string, s *workflow.State, ev workflow.Event) (*workflow.State, workflow.Outcome, error) {
+func step(
+	tx *store.Tx, o Options, reports map[string]string, s *workflow.State, ev workflow.Event,
+) (*workflow.State, workflow.Outcome, error) {
 	next, out := o.Rules.Apply(s, ev)
 	if next == nil || next == s {
 		return s, out, nil

@@ -283,7 +283,7 @@ func (r *record) content(c *cursor) bool {
 		case "tool_result":
 			p.kind = ToolEnded
 		case "thinking":
-			p.kind = thought
+			p.kind = Thought
 		case "image", "input_image":
 			p.kind = picture
 		default:

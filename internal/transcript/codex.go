@@ -149,7 +149,7 @@ func (r *record) codexItem(p *payload) {
 	case "reasoning":
 		// Sealed in base64, with a frame around it: Codex takes so much for the text.
 		r.kind, r.think = Reasoning, max(0, len(p.sealed)*3/4-650)
-		r.parts = append(r.parts, piece{kind: thought, raw: p.summary})
+		r.parts = append(r.parts, piece{kind: Thought, raw: p.summary})
 		return
 	case "compaction", "compaction_summary":
 		r.kind = System

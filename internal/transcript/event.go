@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // EventKind is what happened in a session. Whoever wants to know what a session
@@ -29,7 +30,7 @@ const (
 	Interrupted                      // the user stopped the turn
 	TurnEnded                        // the host says that the turn is over
 	Attached                         // what the host put before the model: files, reminders, its hooks' words
-	thought                          // readable thinking, which only [Say] passes on
+	Thought                          // readable thinking, for those who want it
 	picture                          // a picture, which only the index counts
 	shown                            // Codex: a text of the agent on its way to the screen, which [Say] passes on
 )
@@ -96,10 +97,11 @@ func (e *Event) Text() string {
 	return string(b)
 }
 
-// Kept is what can be read of what a compaction leaves in the context beside the summary.
+// Kept is what can be read of what a compaction leaves in the context beside the summary,
+// each text on one line.
 func (e *Event) Kept() string {
 	var b []byte
-	Texts(e.Keeps, func(inner Inner) { b = append(inner.Append(b), '\n') })
+	Texts(e.Keeps, func(inner Inner) { b = append(append(b, message.OneLine(inner.Text())...), '\n') })
 	return string(b)
 }
 
@@ -128,7 +130,7 @@ func (e *Event) Strings(fn func(key string, inner Inner)) {
 		fn("", Inner{s})
 		return
 	}
-	eachString(e.Raw, e.Kind == ToolEnded, fn)
+	eachString(e.Raw, e.Kind == ToolEnded || e.Kind == Thought, fn)
 }
 
 // Texts calls fn for each string in a JSON value.
@@ -176,6 +178,8 @@ type Want struct {
 	Agents bool
 	// Attached: what the host put before the model, too.
 	Attached bool
+	// Thoughts: what the agent thought, where it can be read, too.
+	Thoughts bool
 	// Results says whether somebody waits for a tool's answer at this moment. While
 	// it is false answers are passed over, and of most lines only the head is taken apart,
 	// as most of a file is what tools printed. nil asks for all of them.
@@ -214,15 +218,20 @@ const maxPart = 64 << 20
 // EventsFrom reads the main thread's events of a session's file from an offset on,
 // which is the start of a line. Of a longer part only the end is read.
 func EventsFrom(ctx context.Context, path string, from int64, fn func(*Event)) error {
-	return eventsFrom(ctx, path, from, maxPart, fn)
+	return eventsIn(ctx, path, from, math.MaxInt64, maxPart, Want{}, fn)
+}
+
+// EventsIn reads those of the lines that begin at from or later and end before to.
+func EventsIn(ctx context.Context, path string, from, to int64, want Want, fn func(*Event)) error {
+	return eventsIn(ctx, path, from, to, math.MaxInt64, want, fn)
 }
 
 // AllEvents reads the main thread's events of a whole file, however long that takes.
 func AllEvents(ctx context.Context, path string, fn func(*Event)) error {
-	return eventsFrom(ctx, path, 0, math.MaxInt64, fn)
+	return EventsIn(ctx, path, 0, math.MaxInt64, Want{}, fn)
 }
 
-func eventsFrom(ctx context.Context, path string, from, most int64, fn func(*Event)) error {
+func eventsIn(ctx context.Context, path string, from, to, most int64, want Want, fn func(*Event)) error {
 	f, size, err := open(path)
 	if err != nil {
 		return err
@@ -232,6 +241,7 @@ func eventsFrom(ctx context.Context, path string, from, most int64, fn func(*Eve
 	if err != nil {
 		return err
 	}
+	size = min(size, to)
 	if from < 0 || from > size {
 		from = 0 // another file than the one we knew
 	}
@@ -241,7 +251,7 @@ func eventsFrom(ctx context.Context, path string, from, most int64, fn func(*Eve
 		lr.next() // a part of a line
 		from += lr.off
 	}
-	_, err = Events(ctx, io.NewSectionReader(f, from, size-from), from, h, Want{}, fn)
+	_, err = Events(ctx, io.NewSectionReader(f, from, size-from), from, h, want, fn)
 	return err
 }
 
@@ -388,8 +398,12 @@ func (s *stream) emit() {
 			r.Raw, r.How = p.raw, p.how
 		}
 		switch r.Kind {
-		case thought, picture:
+		case picture:
 			continue
+		case Thought:
+			if !s.want.Thoughts || p.raw == nil {
+				continue
+			}
 		case AgentSaid, UserSaid, HostSaid, Summarised, ToolBegan:
 			if p.raw == nil {
 				continue

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // cursor walks one JSON text member by member and validates what it passes.
@@ -561,37 +563,8 @@ func units(raw []byte) int {
 	return n
 }
 
-// appendString appends s as a JSON string, escaped no more than the grammar
-// demands: the text is read by models and people.
-func appendString(dst []byte, s string) []byte {
-	const digits = "0123456789abcdef"
-	dst = append(dst, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			switch {
-			case c == '"' || c == '\\':
-				dst = append(dst, '\\', c)
-			case c >= 0x20:
-				dst = append(dst, c)
-			case c == '\n':
-				dst = append(dst, '\\', 'n')
-			case c == '\r':
-				dst = append(dst, '\\', 'r')
-			case c == '\t':
-				dst = append(dst, '\\', 't')
-			default:
-				dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		dst = utf8.AppendRune(dst, r)
-		i += size
-	}
-	return append(dst, '"')
-}
+// appendString appends s as a JSON string.
+func appendString(dst []byte, s string) []byte { return append(dst, store.EncodeJSON(s)...) }
 
 // textObject is an object of alternating names and texts.
 func textObject(pairs ...string) []byte {

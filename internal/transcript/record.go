@@ -149,7 +149,7 @@ func (r *record) measure() {
 				r.flags |= Spoken
 			}
 			r.tools = append(r.tools, toolRef{id: keyOf(p.id), result: true})
-		case thought:
+		case Thought:
 			r.think += len(p.raw)
 			r.flags |= Thinking
 		case picture:

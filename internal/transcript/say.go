@@ -104,7 +104,7 @@ func (s *Saying) take(e *record) {
 			recall = recall || string(p.tool) == "recall" || bytes.HasSuffix(p.tool, []byte("__recall"))
 			s.add(p.tool)
 			s.strings(p.raw, nil, 0)
-		case thought:
+		case Thought:
 			thinks = true
 			s.strings(p.raw, nil, 0)
 		}

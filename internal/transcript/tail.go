@@ -335,6 +335,15 @@ func IsNoteOf(text, id string) bool {
 	return strings.HasPrefix(strings.TrimSpace(text), "<task-notification>") && strings.Contains(text, "<tool-use-id>"+id+"</tool-use-id>")
 }
 
+// Noted is the use of a tool on which a text is the host's note: none where it is not.
+func Noted(text string) CallID {
+	_, rest, _ := strings.Cut(text, "<tool-use-id>")
+	if id, _, ok := strings.Cut(rest, "</tool-use-id>"); ok && IsNoteOf(text, id) {
+		return CallID{keyOf([]byte(id))}
+	}
+	return CallID{}
+}
+
 // forward reads a file from where it had that size, within bounds. A shorter one is
 // another, or was written anew.
 func forward(path string, from *int64) []byte {

@@ -10,10 +10,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// models.json says, with its date and source, how large the windows of models
+// windows.json says, with its date and source, how large the windows of models
 // are whose host does not say so; a star stands for the rest of a family's.
 //
-//go:embed models.json
+//go:embed windows.json
 var modelsFile string
 
 var modelWindows = sync.OnceValue(func() map[string]int64 {
