@@ -97,7 +97,7 @@ func tell(t *testing.T, file transcript.File, kept compress.Dir) *Retold {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := story.Tell(t.Context(), Options{From: "Claude Code", Lang: message.EN, Now: midday, Kept: kept})
+	told, err := story.Tell(t.Context(), Options{From: "Claude Code", Lang: message.EN, Now: midday, Keep: 10, Kept: kept})
 	if err != nil {
 		t.Fatal(err)
 	}

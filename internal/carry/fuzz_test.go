@@ -35,7 +35,7 @@ func FuzzCarry(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			told, err := story.Tell(t.Context(), Options{From: "x", Lang: message.EN, Now: midday})
+			told, err := story.Tell(t.Context(), Options{From: "x", Lang: message.EN, Now: midday, Keep: 10})
 			if err != nil {
 				t.Fatal(err)
 			}

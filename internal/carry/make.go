@@ -18,6 +18,7 @@ type Made struct {
 	ID string
 	// Path is its file, "" where the agent keeps it in a database.
 	Path string
+	Took time.Duration // the agent's own import, where it has one
 }
 
 // Make writes a talk as a session of the target and puts it on the list of clones.
@@ -52,7 +53,7 @@ func (t Target) Make(ctx context.Context, w World, told *Retold, source transcri
 		}
 		return made, register()
 	}
-	made = Made{talk.ID, t.path(w, talk)}
+	made = Made{ID: talk.ID, Path: t.path(w, talk)}
 	if err := os.MkdirAll(filepath.Dir(made.Path), 0o700); err != nil {
 		return Made{}, err
 	}
@@ -84,7 +85,9 @@ func (t Target) imported(ctx context.Context, w World, talk Talk, data []byte) (
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		return made, err
 	}
+	begin := time.Now()
 	made.ID, made.Path, err = t.bring(ctx, w, talk, file)
+	made.Took = time.Since(begin)
 	return made, err
 }
 

@@ -22,22 +22,24 @@ type Options struct {
 	Gone string // the folder that the session was in, where it goes on in another
 	Lang message.Lang
 	Now  time.Time
+	// Keep is how much of the older texts together remains, in percent.
+	Keep int
 	// Kept is where the originals of shortened texts are kept; "" for nowhere.
 	Kept compress.Dir
 }
 
 const (
-	// keptPercent is what remains of the older texts together, summaryPercent of the
-	// summary that a compaction left: nothing else tells what came before it.
-	keptPercent, summaryPercent = 10, 35
+	// summaryPercent is what remains at least of the summary that a compaction left:
+	// nothing else tells what came before it.
+	summaryPercent = 35
 	// newestTurns stay whole at the end, as far as newestRoom goes: the newest request
 	// and the newest answer always.
 	newestTurns = 2
 	newestRoom  = 6000
 	// moderate is how long a user's message may be that stays whole, in UTF-16 units.
 	moderate = 4000
-	// toolsTold is how many of the newest tools have a line each.
-	toolsTold = 24
+	// ToolsTold is how many of the newest tools have a line each.
+	ToolsTold = 24
 	// namesRoom is how long the list of names may be.
 	namesRoom = 6000
 )
@@ -46,6 +48,8 @@ const (
 type Retold struct {
 	Talk
 	Messages int // of user and agent
+	Short    int // messages of them that are shortened
+	Tools    int // calls, whose results are left out
 	// Before and After are estimates of the conversation's tokens and of the talk's: to
 	// either a host adds its instructions and tools.
 	Before, After int
@@ -108,7 +112,7 @@ func (t *Retold) shorten(ctx context.Context, pieces []piece, o Options) error {
 		}
 		t.Messages++
 		size := message.Units(p.text)
-		whole := turns < newestTurns && size <= room || p.user && !p.summary && size <= moderate
+		whole := o.Keep >= 100 || turns < newestTurns && size <= room || p.user && !p.summary && size <= moderate
 		switch {
 		case p.begins && !heard:
 			whole, heard = true, true
@@ -124,8 +128,9 @@ func (t *Retold) shorten(ctx context.Context, pieces []piece, o Options) error {
 	}
 	slices.Reverse(said)
 	slices.Reverse(at)
+	t.Short = len(said)
 	var err error
-	if t.short, err = o.Kept.Shorten(ctx, keptPercent, summaryPercent, said, o.Now); err != nil {
+	if t.short, err = o.Kept.Shorten(ctx, o.Keep, max(o.Keep, summaryPercent), said, o.Now); err != nil {
 		return err
 	}
 	for n, text := range t.short.Texts {
@@ -136,12 +141,12 @@ func (t *Retold) shorten(ctx context.Context, pieces []piece, o Options) error {
 
 // join puts what the agent said and did between two messages of the user into one.
 func (t *Retold) join(pieces []piece, lang message.Lang) {
-	tools := 0
 	for _, p := range pieces {
 		if p.tool {
-			tools++
+			t.Tools++
 		}
 	}
+	tools := t.Tools
 	var texts, names []string
 	at := time.Time{}
 	fold := func() {
@@ -163,7 +168,7 @@ func (t *Retold) join(pieces []piece, lang message.Lang) {
 			t.line(true, p.text, p.at, lang)
 		case !p.tool:
 			texts, at = appendText(texts, p.text), p.at
-		case tools > toolsTold:
+		case tools > ToolsTold:
 			tools--
 			names, at = append(names, p.name), p.at
 		default:

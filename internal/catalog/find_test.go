@@ -205,6 +205,25 @@ func TestNewestSessions(t *testing.T) {
 	}
 }
 
+// A list that shows ages is in their order, also where files were copied or restored.
+func TestSessionsInTheOrderOfTheirAge(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	restored := p.file(first, "p1", 0)
+	p.file(second, "p2", time.Minute)
+	text, err := os.ReadFile(restored)
+	if err == nil {
+		err = os.WriteFile(restored, bytes.ReplaceAll(text, []byte("T11:"), []byte("T03:")), 0o600)
+	}
+	if err = errors.Join(err, os.Chtimes(restored, midday, midday)); err != nil {
+		t.Fatal(err)
+	}
+	rows, _, err := p.Newest(context.Background(), recall.Open(recall.Options{Root: p.Home.Root()}), midday, 2, Filter{})
+	if err != nil || len(rows) != 2 || rows[0].ID != second {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
 // A clone that was not used since has reported nothing: what was reckoned when it was
 // made stands for it.
 func TestRowOfAClone(t *testing.T) {

@@ -77,6 +77,7 @@ func (f Finder) Newest(ctx context.Context, x *recall.Index, now time.Time, limi
 			rows = append(rows, row)
 		}
 	}
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.AgeSeconds, b.AgeSeconds) })
 	return rows, more, nil
 }
 

@@ -61,7 +61,6 @@ func TestWhy(t *testing.T) {
 	for head, want := range map[string]string{
 		"- “Please speed":         "user u1 agent a0",
 		"- “It is slow":           "user u0",
-		"- under way (":           "agent a3",
 		"- failed: `go test":      "call a2 result r2",
 		"- you said last: ":       "agent a3",
 		"- edited: ":              "call a1",
@@ -78,7 +77,7 @@ func TestWhy(t *testing.T) {
 		}
 	}
 	// What nobody has said finds nothing.
-	s.Parts[1].Text += "\n- “Delete it all.”\n- 7 more of them: `overtone recall \"words\" --session s1`"
+	s.Parts[1].Text += "\n- “Delete it all.”\n- 7 more"
 	_, found = why()
 	if found["- “Delete it all.”"] != "nothing" {
 		t.Errorf("made up: %v", found)

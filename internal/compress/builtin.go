@@ -74,8 +74,9 @@ type piece struct {
 	rest       int32 // lines of a fence that are left out, -1 for what is no part of one
 }
 
-// asItStood joins two neighbours by what stood between them, apart by a blank line.
-const asItStood, apart = '=', '¶'
+// asItStood joins two neighbours by what stood between them, apart by a blank line; leftOut
+// stands for items of a list of which others are kept.
+const asItStood, apart, leftOut = '=', '¶', '.'
 
 func (*chosen) Name() string { return Builtin{}.Name() }
 
@@ -103,7 +104,7 @@ func (c *chosen) Compress(_ context.Context, r Request) (Reply, error) {
 // write joins the kept units: by what stood between them where they follow each
 // other in a line, else by a blank or a new line.
 func write(text string, kept []piece) string {
-	b := make([]byte, 0, kept[len(kept)-1].end-kept[0].start)
+	b := make([]byte, 0, len(text)/2)
 	for i, p := range kept {
 		switch p.join {
 		case 0:
@@ -111,6 +112,8 @@ func write(text string, kept []piece) string {
 			b = append(b, text[kept[i-1].end:p.start]...)
 		case apart:
 			b = append(b, "\n\n"...)
+		case leftOut:
+			b = append(b, "\n…"...)
 		default:
 			b = append(b, p.join)
 		}

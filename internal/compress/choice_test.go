@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -343,6 +344,26 @@ func TestAsTheHostCounts(t *testing.T) {
 		p := plan(t, session(tc.first, tc.last), Options{})
 		if p.hostRate < tc.rate-0.02 || p.hostRate > tc.rate+0.02 {
 			t.Errorf("%s: %v, want %v", name, p.hostRate, tc.rate)
+		}
+		// What a person is shown of the parts adds up to what the whole loses.
+		p = plan(t, session(tc.first, tc.last), Options{Bands: ranges(t, ParseBands, "0-100:heavy-compress"), MinTokens: 1})
+		var out bytes.Buffer
+		term := &terminal.Terminal{Env: terminal.Env{Stdout: &out, Getenv: func(string) string { return "" }}, Lang: message.EN}
+		p.Print(term, &out, Backend{Provider: Builtin{}})
+		var whole, left, before, target, note int
+		for _, scan := range []struct {
+			line string
+			into []any
+		}{
+			{`context about ([\d,]+) tokens`, []any{&whole}}, {`heavy-compress +\d+ +\d+ +([\d,]+) +([\d,]+)`, []any{&before, &target}},
+			{`added: about ([\d,]+) tokens`, []any{&note}}, {`target: context about ([\d,]+) tokens`, []any{&left}},
+		} {
+			for i, number := range regexp.MustCompile(scan.line).FindStringSubmatch(out.String())[1:] {
+				fmt.Sscan(strings.ReplaceAll(number, ",", ""), scan.into[i])
+			}
+		}
+		if off := whole - left - (before - target - note); off < -3 || off > 3 || note == 0 {
+			t.Errorf("%s: %d are not told:\n%s", name, off, out.String())
 		}
 		if got, want := p.asHostCounts(0), int64(tc.last); got != want {
 			t.Errorf("%s: nothing is gone, and %d of %d are left", name, got, want)

@@ -20,6 +20,13 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	line := func(text message.Text, args ...any) { fmt.Fprintln(w, t.Format(text, args...)) }
 	s := p.Session
 	before, after := p.Counted(nil)
+	// The parts are told as the host counts them, too, so that they add up.
+	tokens := func(n int) string {
+		if lost := p.lost(nil, true); lost > 0 {
+			n = int(int64(n) * int64(before-after) / int64(lost))
+		}
+		return message.Thousands(n)
+	}
 	line(message.PlanHead, s.ID, s.Host, len(p.Turns), message.Thousands(before))
 	if dead := len(s.Entries) - len(p.View); dead > 0 && !s.Legacy {
 		line(message.PlanDead, dead)
@@ -30,12 +37,15 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	if len(p.Bands) > 0 {
 		rows := [][]string{t.Head(message.ColBand, message.ColTurns, message.ColMessages, message.ColTokens, message.ColTarget)}
 		for _, b := range p.Bands {
-			rows = append(rows, []string{b.Band.String(), fmt.Sprint(b.Turns), fmt.Sprint(b.Messages), message.Thousands(b.Tokens), message.Thousands(b.Target)})
+			rows = append(rows, []string{b.Band.String(), fmt.Sprint(b.Turns), fmt.Sprint(b.Messages), tokens(b.Tokens), tokens(b.Target)})
 		}
 		t.Table(w, rows)
 	}
 	if g := p.Tools; g.Removed+g.Truncated+g.Thinking > 0 {
-		line(message.PlanTools, g.Removed, g.Truncated, g.Thinking, message.Thousands(g.Tokens))
+		line(message.PlanTools, g.Removed, g.Truncated, g.Thinking, tokens(g.Tokens))
+	}
+	if note := p.lost(nil, false) - p.lost(nil, true); note > 0 {
+		line(message.PlanNote, tokens(note))
 	}
 	if len(p.Skipped) > 0 {
 		line(message.PlanSkipped, Counts(t, p.Skipped))

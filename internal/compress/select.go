@@ -61,6 +61,7 @@ type selection struct {
 	units    []unitUse
 	said     map[uint64]int32 // text of a kept unit → its band + 1
 	open     []bool           // by job: something of it is kept
+	told     []bool           // by job: its best unit is kept
 	first    []int32          // by job: its first unit; one more at the end
 	size     []int32          // by job: UTF-16 units of its text
 	opening  bool             // each message gets its first unit now
@@ -79,6 +80,8 @@ type unitUse struct {
 	text       uint64 // hash
 	gone       uint8  // bits of what a report counts it as when it is not kept: sentence, request, decision
 	bound      bool   // says nothing without its lead
+	begins     bool   // an item or a row, which its lead introduces
+	partly     bool   // such a one that it introduces is kept
 	tells      bool   // decides, explains or asks something, or may
 	aside      bool   // code, talk or an option, whose names are worth less
 	idle       bool   // is not kept for its own sake
@@ -93,7 +96,7 @@ func newSelection(w Weights, jobs []job, percent func(job) int) *selection {
 		n += j.Tokens
 	}
 	return &selection{
-		Weights: w, jobs: jobs, percent: percent, known: map[uint64]int32{}, said: map[uint64]int32{}, open: make([]bool, len(jobs)),
+		Weights: w, jobs: jobs, percent: percent, known: map[uint64]int32{}, said: map[uint64]int32{}, open: make([]bool, len(jobs)), told: make([]bool, len(jobs)),
 		// A unit has some twenty tokens: growing on the way would hold everything twice.
 		units: make([]unitUse, 0, n/17), first: make([]int32, 0, len(jobs)+1), size: make([]int32, 0, len(jobs)),
 	}
@@ -106,12 +109,14 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	s.size = append(s.size, int32(message.Units(text)))
 	clear(s.known)
 	spoken := int32(-1) // the last unit that is no code
-	last, begun, room := lastSaid(list), false, int32(mustUnits)
+	last, begun, decides, opener := lastSaid(list), false, false, -1
+	asks := closing(list, last)
+	var first [3][]int32 // what is kept whatever the room, by what comes first
 	for i, u := range list {
 		at := base + int32(i)
-		x := sight{Unit: u, text: text[u.Start:u.End], at: i, of: len(list), user: s.jobs[n].Role == "user"}
+		x := sight{Unit: u, text: text[u.Start:u.End], at: i, of: len(list), closes: i == asks, user: s.jobs[n].Role == "user"}
 		use := unitUse{
-			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End), apart: u.Apart, rest: -1,
+			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End), apart: u.Apart, begins: u.Begins, rest: -1,
 			ids: int32(len(s.ids)), cost: int32(message.Units(x.text)) + 1, text: hashOf(0, x.text),
 		}
 		if u.Rest > 0 {
@@ -128,18 +133,33 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 			lead := list[u.Lead].Cues
 			x.leads, x.asked = lead&substance != 0, lead&extract.Question != 0
 		}
-		x.end = i == last || x.user && last >= 0 && u.Block == list[last].Block
-		x.first = !begun && u.Kind != extract.CodeLine && !strings.HasPrefix(x.text, "#") && x.words > 1 && !x.talk()
-		begun = begun || x.first
-		x.first = x.first && u.Kind != extract.Lead
+		x.end = i == last || x.user && last >= 0 && (u.Block == list[last].Block || u.Begins && list[last].Begins && u.Lead == list[last].Lead)
+		switch {
+		case begun || u.Kind == extract.CodeLine || x.titles() || x.words < 2 && x.names == 0:
+		case u.Kind == extract.Lead && opener < 0: // what it introduces says what
+			opener = i
+		case u.Kind != extract.Lead:
+			x.first = !x.idle() && !x.talk() && (!u.Begins || u.Lead == opener)
+			begun = x.first || u.Begins
+		}
+		x.title = x.user && i <= 1 && strings.HasPrefix(x.text, "#")
 		use.aside = x.talk() || x.option() || u.Kind == extract.CodeLine && !u.Reports()
 		use.plain, use.tells = s.worth(x)
 		use.idle = x.idle()
-		if use.must = !use.idle && (x.says() && (x.end || x.Cues&extract.Question != 0) || !x.user && x.verdict()) && use.cost <= room; use.must {
-			room -= use.cost
+		long := len(list) >= longMessageUnits
+		switch {
+		case use.idle:
+		case x.says() && x.end, !x.user && x.verdict():
+			first[0] = append(first[0], at)
+		case x.title, x.first && x.says(), !x.user && long && (x.asks() || x.first):
+			first[1] = append(first[1], at)
+		case x.says() && x.Cues&extract.Question != 0:
+			first[2] = append(first[2], at)
+		case !x.user && x.Cues&(extract.Decided|extract.Question) == extract.Decided:
+			decides = true
 		}
 		use.lead, use.bound = s.lead(x, list, base, spoken)
-		if x.closes() && use.lead >= 0 && s.units[use.lead].idle {
+		if x.asks() && use.lead >= 0 && s.units[use.lead].idle {
 			use.idle = use.bound // "Options:", and then which?
 		}
 		if use.bound && use.lead >= 0 { // what it is kept with may tell something
@@ -150,6 +170,36 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		}
 		s.units = append(s.units, use)
 	}
+	room := int32(mustUnits)
+	for _, list := range first {
+		for _, at := range list {
+			if u := &s.units[at]; u.cost <= room {
+				u.must, room = true, room-u.cost
+			}
+		}
+	}
+	// What is kept in any case is enough where it takes all of the message's room and
+	// nothing else decides.
+	s.told[n] = room < mustUnits && int(mustUnits-room) >= s.own(n) && !decides
+}
+
+// own is the room that a job has for itself.
+func (s *selection) own(n int) int { return int(s.size[n]) * s.percent(s.jobs[n]) / 100 }
+
+// closing finds the question that a text ends with, -1 for none: it stands in the last
+// paragraph, or only items follow it, which are its answers.
+func closing(list []extract.Unit, last int) int {
+	for i, u := range slices.Backward(list) {
+		switch {
+		case u.Kind == extract.CodeLine || u.Quoted:
+			return -1
+		case u.Cues&extract.Question != 0 && u.Kind != extract.Item:
+			return i
+		case last < 0, u.Block != list[last].Block && u.Kind != extract.Item:
+			return -1
+		}
+	}
+	return -1
 }
 
 // longMessageUnits is from how many units on a message has a beginning and an end.
@@ -167,17 +217,17 @@ func (s *selection) worth(x sight) (plain int32, tells bool) {
 	switch {
 	case !x.user && x.verdict():
 		return int32(s.Say), true
-	case x.talk() || x.Kind == extract.CodeLine || x.titles():
+	case x.talk() || x.Kind == extract.CodeLine || x.titles() && !x.title:
 		return 0, false
-	case x.says() && (x.end || x.Cues&extract.Question != 0): // what he asks for comes last
+	case x.says() && (x.end || x.title || x.Cues&extract.Question != 0): // what he asks for comes last
 		return int32(2 * s.User), true
 	case x.says():
 		return int32(s.User), true
 	case x.user: // what he quotes is not what he says
 		return 0, false
-	case (x.closes() || x.first) && x.of >= longMessageUnits || x.Cues&(extract.Decided|extract.Question) == extract.Decided:
+	case (x.asks() || x.first) && x.of >= longMessageUnits || x.Cues&(extract.Decided|extract.Question) == extract.Decided:
 		return int32(s.Say), x.Cues&extract.Question == 0
-	case x.closes():
+	case x.asks():
 		return int32(s.Say / 2), false
 	case x.Cues&extract.Question != 0:
 		return 0, false
@@ -226,7 +276,7 @@ func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead
 		// "This is why it fails." tells what only with the sentence before it, and what
 		// a user asks for with what he said before.
 		return base + int32(x.at) - 1, true
-	case x.closes() && x.words < 5 && x.at > 0: // "Shall I?", what: what stands above a list, else before it
+	case x.asks() && x.words < 5 && x.at > 0: // "Shall I?", what: what stands above a list, else before it
 		about := x.at - 1
 		for about > 0 && (list[about].Kind == extract.Item || list[about].Kind == extract.Row || list[about].Kind == extract.CodeLine) {
 			about--
@@ -244,6 +294,8 @@ type sight struct {
 	text         string
 	at, of       int  // which of how many units of its text it is
 	first        bool // it begins what is said
+	title        bool // it is the heading of all that a user says
+	closes       bool // it is the question that its text ends with
 	end          bool // it ends what is said; of a user's the last paragraph does
 	user         bool // wrote it
 	words, names int
@@ -273,8 +325,8 @@ func (x sight) option() bool {
 	return !x.user && (x.asked || x.Cues&extract.Open != 0) && x.Cues&extract.Decided == 0
 }
 
-// closes reports the question of an agent's that a message ends with.
-func (x sight) closes() bool { return !x.user && x.Cues&extract.Question != 0 && x.at == x.of-1 }
+// asks reports the question of an agent's that a message ends with.
+func (x sight) asks() bool { return !x.user && x.closes }
 
 // says reports whether a user says x himself: it is no quotation and no tag ("<img …>").
 func (x sight) says() bool {
@@ -324,10 +376,10 @@ func (x sight) bare() bool {
 // row or a line of code without a name.
 func (x sight) idle() bool {
 	switch {
-	case x.verdict() && !x.user:
+	case x.verdict() && !x.user, x.says() && x.end && x.words > 0:
 		return false
 	case x.Kind == extract.Lead: // it is kept with what it introduces
-		return true
+		return !x.title
 	case strings.HasPrefix(x.text, "::"): // what Codex tells its window
 		return true
 	case x.Kind == extract.CodeLine:
@@ -336,7 +388,7 @@ func (x sight) idle() bool {
 		return x.names == 0 && x.words < 6
 	case x.Cues&extract.Decided != 0 && x.words > 0: // "**APPROVED**"
 		return false
-	case x.closes():
+	case x.asks():
 		return x.words < 2
 	case x.bare() && x.Lead < 0, x.names == 0 && (x.words < 2 || x.talk()):
 		return true
@@ -457,7 +509,7 @@ func (s *selection) choose(ctx context.Context) (*chosen, error) {
 			return nil, err
 		}
 	}
-	c := &chosen{pieces: make([]piece, 0, s.kept), first: make([]int32, 0, len(s.jobs)+1), gone: make([]extract.Losses, len(s.jobs))}
+	c := &chosen{pieces: make([]piece, 0, s.kept+s.kept/8), first: make([]int32, 0, len(s.jobs)+1), gone: make([]extract.Losses, len(s.jobs))}
 	var said []uint64
 	for n := range s.jobs {
 		c.first = append(c.first, int32(len(c.pieces)))
@@ -470,11 +522,15 @@ func (s *selection) choose(ctx context.Context) (*chosen, error) {
 // pieces adds what is kept of a job to c, and counts what is not; said is room.
 func (s *selection) pieces(n int, c *chosen, said []uint64) []uint64 {
 	units := s.units[s.first[n]:s.first[n+1]]
-	last := -1
+	last, gap := -1, false
 	for i := range units {
 		u := &units[i]
 		if !u.kept {
+			gap = gap || u.begins && s.units[u.lead].partly
 			continue
+		}
+		if gap {
+			c.pieces = append(c.pieces, piece{join: leftOut})
 		}
 		p := piece{start: u.start, end: u.end, join: ' ', rest: u.rest}
 		switch {
@@ -487,9 +543,16 @@ func (s *selection) pieces(n int, c *chosen, said []uint64) []uint64 {
 		case last == i-1:
 			p.join = asItStood
 		}
+		if gap && p.join == ' ' {
+			p.join = '\n'
+		}
+		gap = false
 		c.pieces = append(c.pieces, p)
 		said = append(said, u.text)
 		last = i
+	}
+	if gap {
+		c.pieces = append(c.pieces, piece{join: leftOut})
 	}
 	slices.Sort(said)
 	for i := range units {
@@ -508,7 +571,7 @@ func (s *selection) spend(ctx context.Context, from, to int) error {
 	for n := from; n < to; n++ {
 		// Every message costs at least its mark; the first unit that is kept of it
 		// takes the mark's place.
-		left += int(s.size[n])*s.percent(s.jobs[n])/100 - markUnits
+		left += s.own(n) - markUnits
 	}
 	// The room is no reason to lose all of a message that decides or asks something.
 	s.opening = true
@@ -516,9 +579,9 @@ func (s *selection) spend(ctx context.Context, from, to int) error {
 	if s.opening = false; err != nil {
 		return err
 	}
-	// A part of its share is a message's own: short ones are dense, and would take it all.
+	// Its share is a message's own: short ones are dense, and would take it all.
 	for n := from; n < to; n++ {
-		own := int(s.size[n]) * s.percent(s.jobs[n]) / 100 * ownShare / 100
+		own := s.own(n)
 		for i := s.first[n]; i < s.first[n+1]; i++ {
 			if s.units[i].kept {
 				own -= int(s.units[i].cost)
@@ -536,9 +599,6 @@ func (s *selection) spend(ctx context.Context, from, to int) error {
 	_, err = s.fill(ctx, from, to, left)
 	return err
 }
-
-// ownShare is how much of a message's share no other message can have, in percent.
-const ownShare = 60
 
 // fill keeps units, best worth per character first, as long as they fit into what is left
 // of the budget, and returns what is left then. A message's first unit fits always.
@@ -569,6 +629,8 @@ func (s *selection) fill(ctx context.Context, from, to, left int) (int, error) {
 			}
 		case b.cost <= left || s.opening:
 			left -= b.cost
+			u := &s.units[c.unit]
+			s.told[u.job] = s.told[u.job] || !u.must
 			s.keep(c.unit, b.last)
 		}
 	}
@@ -590,7 +652,7 @@ type bundle struct {
 func (s *selection) best(i int32) (b bundle) {
 	u := &s.units[i]
 	again := s.said[u.text] == s.jobs[u.job].band+1 && s.jobs[u.job].Role != "user" // he says it again because it matters
-	if u.kept || u.idle || again || s.opening && !u.must && (!u.tells || s.open[u.job]) {
+	if u.kept || u.idle || again || s.opening && !u.must && (!u.tells || s.told[u.job]) {
 		return b
 	}
 	w, cost, mark, more := 0, 0, 0, 0
@@ -647,6 +709,9 @@ func (s *selection) keep(i, last int32) {
 		u := &s.units[i]
 		u.kept, s.open[u.job] = true, true
 		s.kept++
+		if u.begins {
+			s.units[u.lead].partly = true
+		}
 		s.said[u.text] = s.jobs[u.job].band + 1
 		for _, m := range s.stated(i) {
 			s.mentions[m] = false

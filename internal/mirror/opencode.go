@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-	_ "modernc.org/sqlite" // the driver
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -28,7 +27,8 @@ func openDatabase(path string) (*sql.DB, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: "mode=ro&_pragma=busy_timeout(2000)&_pragma=query_only(1)"}).String())
+	const readOnly = "mode=ro&_pragma=busy_timeout(2000)&_pragma=query_only(1)"
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: readOnly}).String())
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -51,7 +51,11 @@ func Check(ctx context.Context, h *host.Host, find func(variable, usual string) 
 		return err
 	}
 	defer db.Close()
-	for _, text := range [...]string{"id, parent_id, directory, title, version, time_updated FROM session", "id, session_id, time_created, data FROM message", "id, session_id, message_id, data FROM part"} {
+	for _, text := range [...]string{
+		"id, parent_id, directory, title, version, time_updated FROM session",
+		"id, session_id, time_created, data FROM message",
+		"id, session_id, message_id, data FROM part",
+	} {
 		if _, _, err := query(ctx, db, "SELECT "+text+" LIMIT 0"); err != nil {
 			return fmt.Errorf("read %s: %w", path, err)
 		}
@@ -170,7 +174,9 @@ func query(ctx context.Context, db *sql.DB, text string, args ...any) (list []gj
 
 // OpencodeSession is a session as `opencode import` takes it: what the host tells of it,
 // and its messages.
-func OpencodeSession(ctx context.Context, find func(variable, usual string) string, session string) (info gjson.Result, messages []gjson.Result, err error) {
+func OpencodeSession(
+	ctx context.Context, find func(variable, usual string) string, session string,
+) (info gjson.Result, messages []gjson.Result, err error) {
 	db, err := openDatabase(opencodeDatabase(find))
 	if err != nil {
 		return info, nil, err

@@ -481,7 +481,7 @@ func (k *scorer) segment(ctx context.Context, s *segment) (top, error) {
 		last, cover := uint32(0), 0.0
 		for n := first; n < end; n++ {
 			has := masks[n] & k.need
-			if has == 0 || float64(scores[n]) <= found.least {
+			if has == 0 || float64(scores[n]) < found.least {
 				continue
 			}
 			if has != last {
@@ -532,14 +532,16 @@ type scored struct {
 	seg   *segment
 }
 
-// top keeps the best documents: in any order, and now and then only those.
+// top keeps the best documents: in any order, and now and then only those. Of those
+// that are worth the same it does not matter which came first: how the index came
+// about decides that, and a question has one answer.
 type top struct {
 	list  []scored
-	least float64 // what a document must be better than to be one of them
+	least float64 // what a document must be worth to be one of them
 }
 
 func (t *top) add(c scored) {
-	if c.score <= t.least {
+	if c.score < t.least {
 		return
 	}
 	if t.list = append(t.list, c); len(t.list) >= 2*recordsRead {
@@ -549,7 +551,9 @@ func (t *top) add(c scored) {
 
 func (t *top) best() []scored {
 	if len(t.list) > recordsRead {
-		slices.SortFunc(t.list, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+		slices.SortFunc(t.list, func(a, b scored) int {
+			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.file.path, b.file.path), cmp.Compare(a.n, b.n))
+		})
 		t.list = t.list[:recordsRead]
 		t.least = t.list[recordsRead-1].score
 	}

@@ -635,6 +635,7 @@ var secretGroups = []group{
 		"ENV API_TOKEN=‹%a32› NODE_ENV=production",
 		"ENV MYSQL_ROOT_PASSWORD=\"‹%w›\"",
 		"ENV SECRET_KEY ‹%h40›",
+		"ENV GH_PAT ‹%a24›\nset -gx REGISTRY_AUTH ‹%a24›",
 		"ARG NPM_TOKEN=‹npm_%a36›",
 		"ARG GIT_PASSWORD=‹%r›",
 		"services:\n  db:\n    environment:\n      POSTGRES_PASSWORD: ‹%w›\n      POSTGRES_DB: shop",

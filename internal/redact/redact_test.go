@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/eval/cost"
 )
 
 // Secrets in this file are made at run time or split, so that no scanner takes
@@ -311,12 +313,11 @@ func TestText(t *testing.T) {
 
 // Words that have to be looked into are, but not for every place where they occur.
 func TestFormsAreLinear(t *testing.T) {
-	t.Parallel()
 	for _, unit := range []string{"tFWT", "c2VjcmV0", "cGFzc3dvcm", "recovery code ", "mnemonic ", "seed phrase abandon ", "\\u0070", "\"\\u0070\":", "django-insecure-", "$argon2id$ ", "Kennwort ", "mot de passe est ", "password|x", "-re_a1B2", "login.ts:1:", "/api\", \""} {
 		text := strings.Repeat(unit, 1<<19/len(unit))
-		begin := time.Now()
+		begin := cost.CPU()
 		Spans(text)
-		if took := time.Since(begin); took > 5*time.Second {
+		if took := cost.CPU() - begin; took > 5*time.Second {
 			t.Errorf("half a megabyte of %q takes %v", unit, took)
 		}
 	}
