@@ -28,9 +28,18 @@ import (
 func (a *app) auditCmd() *cobra.Command {
 	var since, project, hostName, html, policy string
 	var all, lost, tune, write bool
+	periods := map[audit.Period]*bool{}
 	cmd := a.command("audit", message.HelpAudit, message.HelpAuditLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		o := a.auditOptions()
 		o.Project, o.Host = project, hostName
+		for period, on := range periods {
+			if *on && o.Period != "" {
+				return oneOf(cmd, "--weekly, --monthly", "--blocks")
+			}
+			if *on {
+				o.Period = period
+			}
+		}
 		var err error
 		if o.Since, err = sinceTime(since, o.Now); err != nil {
 			return err
@@ -73,6 +82,8 @@ func (a *app) auditCmd() *cobra.Command {
 			a.Tell(message.AuditTryDemo)
 		case lost:
 			r.PrintLost(&a.Terminal)
+		case o.Period != "" && r.Files > 0:
+			r.PrintPeriods(&a.Terminal)
 		default:
 			r.Print(&a.Terminal, a.short, all)
 		}
@@ -87,6 +98,9 @@ func (a *app) auditCmd() *cobra.Command {
 	f.BoolVar(&tune, "tune", false, message.HelpAuditTune.In(a.Lang))
 	f.BoolVar(&write, "write", false, message.HelpAuditWrite.In(a.Lang))
 	f.BoolVar(&lost, "lost", false, message.HelpAuditLost.In(a.Lang))
+	periods[audit.Week] = f.Bool("weekly", false, message.HelpAuditWeekly.In(a.Lang))
+	periods[audit.Month] = f.Bool("monthly", false, message.HelpAuditMonthly.In(a.Lang))
+	periods[audit.Block] = f.Bool("blocks", false, message.HelpAuditBlocks.In(a.Lang))
 	f.BoolVar(&all, "all", false, message.HelpAuditAll.In(a.Lang))
 	return cmd
 }
@@ -163,16 +177,24 @@ func (a *app) auditPage(path string, r *audit.Report) error {
 	if err != nil {
 		return err
 	}
+	if err := a.writePage(path, page, 0o644); err != nil {
+		return err
+	}
+	if !a.JSON {
+		a.Note(message.AuditWrote, path)
+	}
+	return nil
+}
+
+// writePage writes a file where the user wants one.
+func (a *app) writePage(path string, page []byte, mode fs.FileMode) error {
 	store.SweepTemp(filepath.Dir(path), a.Now())
-	if err := store.AtomicWrite(path, page, 0o644); err != nil {
+	if err := store.AtomicWrite(path, page, mode); err != nil {
 		// The file that it is written to first is nobody's business.
 		if at, ok := errors.AsType[*fs.PathError](err); ok {
 			err = at.Err
 		}
 		return fmt.Errorf("write %s: %w", path, err)
-	}
-	if !a.JSON {
-		a.Note(message.AuditWrote, path)
 	}
 	return nil
 }

@@ -86,15 +86,19 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	}
 	doc := plan.Document(back, f.dryRun)
 	doc.Gone = folderGone(s.CWD)
+	tell := a.Note
+	if f.dryRun {
+		tell = a.Say // of a preview it is a part
+	}
 	switch stays := host.Of(s.Host).Mirrored; { // its clone stands beside it
 	case doc.Gone == "" || plan.Nothing():
 	case stays && !f.dryRun:
 		return message.WithHint(message.Fail(message.CompressGone, a.short(doc.Gone)), message.HintCompressGone, s.ID)
 	case a.JSON:
 	case stays:
-		a.Note(message.CompressGone, a.short(doc.Gone))
+		tell(message.CompressGone, a.short(doc.Gone))
 	default:
-		a.Note(message.ContinueGone, a.short(doc.Gone), a.short(a.Dir))
+		tell(message.ContinueGone, a.short(doc.Gone), a.short(a.Dir))
 	}
 	if f.dryRun {
 		if a.JSON {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,8 +30,23 @@ const continuePreset = "fresh"
 // beingWritten is how long ago the last line of a session may be that is written to.
 const beingWritten = time.Minute
 
+// keeps are how much of what is older can be kept.
+var keeps = []string{"10%", "30%", "all"}
+
+// percent reads --keep.
+func (f continueFlags) percent() (int, error) {
+	switch n, err := strconv.Atoi(strings.TrimSuffix(f.keep, "%")); {
+	case f.keep == "all":
+		return 100, nil
+	case err != nil || n < 1 || n > 100:
+		return 0, message.Misuse{Err: message.WithHint(message.Fail(message.ContinueBadKeep, f.keep), message.HintThereAre, strings.Join(keeps, ", "))}
+	default:
+		return n, nil
+	}
+}
+
 type continueFlags struct {
-	in                 string
+	in, keep           string
 	run, dryRun, print bool
 }
 
@@ -42,8 +58,10 @@ func (a *app) continueCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&f.run, "run", false, message.HelpContinueRun.In(a.Lang))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.Lang))
 	cmd.Flags().BoolVar(&f.print, "print", false, message.HelpContinuePrint.In(a.Lang))
+	cmd.Flags().StringVar(&f.keep, "keep", keeps[0], message.HelpContinueKeep.Format(a.Lang, strings.Join(keeps, ", ")))
 	cmd.MarkFlagsMutuallyExclusive("print", "run")
 	complete(cmd, "in", carry.Names())
+	complete(cmd, "keep", keeps)
 	return cmd
 }
 
@@ -68,9 +86,10 @@ type continued struct {
 	Undo     string         `json:"undo,omitempty"`
 
 	cloned bool
-	calls  int // of tools that a clone cuts short or leaves out
-	told   carry.Talk
-	asIs   bool // there is nothing to shorten
+	calls  int           // of tools that a clone cuts short or leaves out
+	told   *carry.Retold // nil for a clone
+	asIs   bool          // there is nothing to shorten
+	took   time.Duration // the agent's own import
 }
 
 type continuedFrom struct {
@@ -82,6 +101,10 @@ type continuedFrom struct {
 func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 	if f.run && (a.JSON || f.dryRun) {
 		return message.Misuse{Err: message.Fail(message.ContinueRunAlone)}
+	}
+	keep, err := f.percent()
+	if err != nil {
+		return err
 	}
 	ref := ""
 	if len(args) > 0 {
@@ -115,10 +138,10 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 	f.dryRun = f.dryRun || f.print
 	doc.cloned = !f.print && target.Name == file.Host && host.Of(file.Host).Texts.NoClone == (message.Text{}) && doc.Gone == ""
 	if doc.cloned {
-		err = a.cloneToContinue(ctx, f, file, end, &doc)
+		err = a.cloneToContinue(ctx, f, keep, file, end, &doc)
 	}
 	if !doc.cloned {
-		err = a.carryOver(ctx, f, file, end, target, &doc)
+		err = a.carryOver(ctx, f, keep, file, end, target, &doc)
 	}
 	if err != nil {
 		return err
@@ -136,7 +159,7 @@ func folderGone(cwd string) string {
 
 // cloneToContinue makes a clone in the same agent. Where there is nothing to shorten,
 // the session itself is the one to go on with; but not while the agent is at work in it.
-func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcript.File, end int64, doc *continued) error {
+func (a *app) cloneToContinue(ctx context.Context, f continueFlags, keep int, file transcript.File, end int64, doc *continued) error {
 	cfg, _ := a.config()
 	choice := compress.Choice{Preset: continuePreset, Users: "on", Provider: "builtin"}
 	opts, err := choice.Options(cfg.Compress, func(string) bool { return false })
@@ -145,6 +168,9 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcr
 	}
 	choice.NoCache = f.dryRun // which writes nothing
 	opts.Pool = choice.Pool(cfg.Compress, compress.Backend{Provider: compress.Builtin{}}, a.compressCache())
+	if opts.Pool.TargetHeavy = keep; keep == 100 {
+		opts.Bands = nil
+	}
 	s, err := transcript.ReadTo(ctx, file.Path, end)
 	if err != nil {
 		return catalog.ReadHint(file.Path, err)
@@ -203,7 +229,7 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcr
 
 // carryOver writes the conversation anew, as a session of the target's. One whose folder
 // is not there goes on in the current one.
-func (a *app) carryOver(ctx context.Context, f continueFlags, file transcript.File, end int64, target carry.Target, doc *continued) error {
+func (a *app) carryOver(ctx context.Context, f continueFlags, keep int, file transcript.File, end int64, target carry.Target, doc *continued) error {
 	from, _ := carry.To(string(file.Host))
 	story, err := carry.Read(ctx, file, end)
 	if err != nil {
@@ -215,7 +241,7 @@ func (a *app) carryOver(ctx context.Context, f continueFlags, file transcript.Fi
 	if story.CWD == "" || doc.Gone != "" {
 		story.CWD = a.Dir
 	}
-	o := carry.Options{From: from.Title, Gone: doc.Gone, Lang: a.Lang, Now: a.Now(), Kept: a.compressCache()}
+	o := carry.Options{From: from.Title, Gone: doc.Gone, Lang: a.Lang, Now: a.Now(), Keep: keep, Kept: a.compressCache()}
 	if f.dryRun {
 		o.Kept = ""
 	}
@@ -226,13 +252,13 @@ func (a *app) carryOver(ctx context.Context, f continueFlags, file transcript.Fi
 	if told.Messages == 0 {
 		return message.WithHint(message.Fail(message.ContinueEmpty, story.ID), message.HintEmpty)
 	}
-	doc.Source.ID, doc.told = story.ID, told.Talk
+	doc.Source.ID, doc.told = story.ID, told
 	doc.Title, doc.CWD, doc.Messages, doc.Before, doc.After, doc.Redacted = told.Title, told.CWD, told.Messages, told.Before, told.After, told.Redacted
 	if f.dryRun {
 		return nil
 	}
 	made, err := target.Make(ctx, a.agents(), told, file, compress.ClonesIn(a.store().Root()))
-	doc.ID, doc.Path = made.ID, made.Path
+	doc.ID, doc.Path, doc.took = made.ID, made.Path, made.Took
 	return missing(err, target)
 }
 
@@ -292,15 +318,24 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 		a.Say(message.ContinueOpen, doc.Open, message.Thousands(doc.Left))
 	}
 	if doc.ID == "" {
-		if ends := doc.told.Ends(); len(ends) > 0 {
+		if doc.told != nil {
+			if doc.told.Short > 0 {
+				a.Say(message.ContinueOlder, message.Thousands(doc.told.Short), f.keep)
+			}
+			if doc.told.Tools > 0 {
+				a.Say(message.ContinueCalls, message.Thousands(doc.told.Tools), carry.ToolsTold)
+			}
 			a.Say(message.ContinueEnds)
-			a.printTalk(ends, doc.told.Note)
+			a.printTalk(doc.told.Ends(), doc.told.Note)
 		}
 		a.Note(message.InitDry)
 		return nil
 	}
 	if made && doc.Path != "" {
 		a.Say(message.ContinueSession, a.short(doc.Path))
+	}
+	if doc.took >= time.Second {
+		a.Say(message.ContinueTook, doc.took.Round(time.Second/10), target.Title)
 	}
 	command := doc.Resume
 	if doc.CWD != "" && doc.CWD != a.Dir {
@@ -329,6 +364,31 @@ func missing(err error, target carry.Target) error {
 	return message.WithHint(message.Fail(message.ContinueMissing, program, target.Title), message.HintMissing, strings.Join(carry.Names(), ", "))
 }
 
+// waitFor shows on a terminal which program of an agent's is waited for, and since when.
+func (a *app) waitFor(command string) (done func()) {
+	bar, stop, ended := a.NewBar(time.Second), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				bar.Update(0, 1, func(_ string, took time.Duration) string {
+					return a.Format(message.ContinueWaits, command, took.Round(time.Second))
+				})
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-ended
+		bar.Clear()
+	}
+}
+
 // agents is what carrying touches: the agents' folders and programs.
 func (a *app) agents() carry.World {
 	return carry.World{Dir: a.folders().Find, Run: func(ctx context.Context, dir, program string, args ...string) ([]byte, error) {
@@ -336,7 +396,9 @@ func (a *app) agents() carry.World {
 		cmd.Dir, cmd.Env = cmp.Or(dir, a.Dir), append(a.Environ(), "OVERTONE_DISABLE=1")
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
+		done := a.waitFor(filepath.Base(program) + " " + args[0])
 		out, err := cmd.Output()
+		done()
 		if err != nil {
 			return out, fmt.Errorf("%s %s: %w: %s", filepath.Base(program), args[0], err, message.Cut(message.OneLine(errs.String()+" "+string(out)), 300))
 		}

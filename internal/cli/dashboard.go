@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"net"
@@ -57,6 +58,38 @@ func (a *app) dashboard(ctx context.Context, port uint16, open bool) error {
 	return s.Serve(ctx, l)
 }
 
+// exportCmd writes a session as a page by itself.
+func (a *app) exportCmd() *cobra.Command {
+	out := ""
+	cmd := a.command("export SESSION", message.HelpExport, message.HelpExportLong, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		file, err := a.finder().File(args[0])
+		if err != nil {
+			return err
+		}
+		var page bytes.Buffer
+		if err := dashboard.New(a.dashboardOptions()).ExportSession(cmd.Context(), &page, file); err != nil {
+			return err
+		}
+		if out == "-" {
+			_, err = a.Stdout.Write(page.Bytes())
+			return err
+		}
+		path := cmp.Or(out, file.ID+".html")
+		// What was said is the user's own: nobody else on the machine may read it.
+		if err := a.writePage(path, page.Bytes(), 0o600); err != nil {
+			return err
+		}
+		if a.JSON {
+			return a.PrintObject("session", file.ID, "path", path, "bytes", page.Len())
+		}
+		a.Say(message.ExportWrote, path, message.Bytes(int64(page.Len())))
+		return nil
+	})
+	cmd.ValidArgsFunction = a.completeSession
+	cmd.Flags().StringVarP(&out, "output", "o", "", message.HelpExportOutput.In(a.Lang))
+	return cmd
+}
+
 func (a *app) dashboardOptions() dashboard.Options {
 	quiet := *a
 	quiet.JSON = true // no progress: nobody looks at the terminal
@@ -94,7 +127,7 @@ func (a *app) dashboardSessions(ctx context.Context) ([]dashboard.Row, error) {
 		info.Title = message.Short(message.OneLine(info.Title), 300)
 		info.Path = ""
 		file := transcript.File{Path: infos[i].Path, Host: host.Name(info.Host), ID: info.ID, Size: info.Size, ModTime: at}
-		rows[i] = dashboard.Row{File: file, Info: info, Unused: unused(file)}
+		rows[i] = dashboard.Row{File: file, Info: info, Title: info.Title, Project: info.Project, Unused: unused(file)}
 	}
 	return rows, nil
 }
@@ -114,6 +147,10 @@ func (a *app) dashboardAudit(ctx context.Context, since string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	costs := make(map[string]audit.Spent, len(r.Sessions))
+	for _, s := range r.Sessions {
+		costs[s.ID] = s.Spent
+	}
 	r.Sessions = slices.DeleteFunc(r.Sessions, func(s audit.Session) bool { return len(s.Compactions) == 0 })
 	slices.SortStableFunc(r.Sessions, func(x, y audit.Session) int { return len(y.Compactions) - len(x.Compactions) })
 	r.Sessions = r.Sessions[:min(50, len(r.Sessions))]
@@ -124,7 +161,10 @@ func (a *app) dashboardAudit(ctx context.Context, since string) (any, error) {
 			s.Compactions[k].Loss = nil
 		}
 	}
-	return r, nil
+	return struct {
+		*audit.Report
+		Costs map[string]audit.Spent `json:"costs"` // by session
+	}{r, costs}, nil
 }
 
 // openBrowser asks the system to show a page. Nothing of the address comes from

@@ -80,7 +80,7 @@ func (a *app) demo(ctx context.Context, keep, full bool) (err error) {
 // demoCommand runs a command of ours in the demo's home.
 func (a *app) demoCommand(ctx context.Context, home demo.Home, args ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
-	sub := &app{a.Terminal}
+	sub := &app{Terminal: a.Terminal, ctx: a.ctx}
 	sub.Stdin, sub.Stdout, sub.Stderr = strings.NewReader(""), &stdout, &stderr
 	sub.Getenv, sub.Dir = home.Getenv, home.Dir
 	sub.Environ = func() []string { return nil }

@@ -70,6 +70,27 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// A page opens with what it is for, then a command with what it prints. Words have none,
+// and the team's program is another one.
+func TestPagesOpenWithACommand(t *testing.T) {
+	t.Parallel()
+	opens := regexp.MustCompile("^# .*\\n\\n[A-Z`](?s:.*)\\n```console.*\\n\\$ overtone .*\\n[^$`]")
+	for _, page := range pagesOf(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := bytes.Cut(text, []byte("\n## "))
+		switch filepath.Base(page) {
+		case "words.md", "team.md":
+		default:
+			if filepath.Base(filepath.Dir(page)) == "docs" && !opens.Match(head) {
+				t.Errorf("%s does not open with what it is for, a command and its output", page)
+			}
+		}
+	}
+}
+
 // docBlock is a block of commands on a page.
 type docBlock struct {
 	at    string // page:line
@@ -334,7 +355,7 @@ func TestRelease(t *testing.T) {
 		"../../release/npm.mjs":               {"const name = 'overtone-cli'", "const programs = ['overtone', 'overtone-hook']"},
 		"../../release/overtone.js":           {"overtone-cli-${process.platform}-${process.arch}"},
 		"../../release/snapshot.sh":           {"overtone_${version}_${os}_$arch", "internal/terminal.Version=", "-trimpath", "SHA256SUMS", "LICENSE README.md CHANGELOG.md", "for program in overtone overtone-hook overtone-team", "release/sbom.mjs", `bin.install "overtone", "overtone-hook", "overtone-team"`},
-		"../../.goreleaser.yaml":              {"overtone_{{ .Version }}_{{ .Os }}_{{ .Arch }}", "internal/terminal.Version=", "-trimpath", "SHA256SUMS", "goos: [linux, darwin, windows]", "goarch: [amd64, arm64]", "owner: seed-6d03985f", "main: ./cmd/overtone-hook", "main: ./cmd/overtone-team", `bin.install "overtone", "overtone-hook", "overtone-team"`, "name: homebrew-tap", "src: CHANGELOG.md", "release/sbom.mjs", "sign-blob"},
+		"../../.goreleaser.yaml":              {"overtone_{{ .Version }}_{{ .Os }}_{{ .Arch }}", "internal/terminal.Version=", "-trimpath", "SHA256SUMS", "goos: [linux, darwin, windows]", "goarch: [amd64, arm64]", "owner: seed-6d03985f", "main: ./cmd/overtone-hook", "dir: team\n    main: ./cmd/overtone-team", `bin.install "overtone", "overtone-hook", "overtone-team"`, "name: homebrew-tap", "src: CHANGELOG.md", "release/sbom.mjs", "sign-blob"},
 		"../../.github/workflows/test.yml":    {"ubuntu-latest, macos-latest, windows-latest", "make e2e"},
 		"../../.github/workflows/release.yml": {"goreleaser-action", "make release-npm", "cosign-installer", "attest-build-provenance"},
 		"../../CHANGELOG.md":                  {"## Unreleased"},

@@ -63,7 +63,7 @@ func (a *app) sessionDir(h *host.Host) string {
 func (a *app) store() *store.Home {
 	f := a.folders()
 	h := store.New(f.Root, f.Claude, a.Now)
-	h.OnWait(a.waits)
+	h.OnWait(a.ctx, a.waits)
 	return h
 }
 
@@ -110,7 +110,7 @@ func language(getenv func(string) string) message.Lang {
 // newApp is a program in its world. Nothing is printed but through a screen.
 func newApp(name string, env Env) *app {
 	env.Stdout, env.Stderr = terminal.NewScreen(env.Stdout), terminal.NewScreen(env.Stderr)
-	return &app{terminal.Terminal{Env: env, Lang: language(env.Getenv), Program: name}}
+	return &app{Terminal: terminal.Terminal{Env: env, Lang: language(env.Getenv), Program: name}, ctx: context.Background()}
 }
 
 // close writes what is left.

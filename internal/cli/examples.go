@@ -19,6 +19,7 @@ func addExamples(root *cobra.Command) {
 		"init":             {"overtone init --dry-run", "overtone init --host codex", "overtone init --mode auto --yes"},
 		"timeline":         {"overtone timeline --session ID --last 20", "overtone timeline --follow --type stage:complete"},
 		"compress":         {"overtone compress 3f2a --preset heavy --dry-run", "overtone compress 3f2a --bands 0-50:heavy-compress,50-80:compress"},
+		"export":           {"overtone export 3f2a", "overtone export 3f2a -o session.html"},
 		"continue":         {"overtone continue", "overtone continue --in codex --run", "overtone continue 3f2a --in gemini --dry-run"},
 		"route check":      {"overtone route check --stage REVIEW --template standard answer.txt", "pbpaste | overtone route check"},
 		"demo":             {"overtone demo"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -168,37 +169,12 @@ func (a *app) flagTable(w io.Writer, title message.Text, flags *pflag.FlagSet) {
 
 // valueName is what a flag's value is called: mostly as the flag.
 func valueName(f *pflag.Flag) string {
-	switch f.Name {
-	case "session", "thread":
-		return "id"
-	case "transcript", "policy", "html", "out", "ca", "creds", "socket":
-		return "file"
-	case "in":
-		return "agent"
-	case "since":
-		return "when"
-	case "bin":
-		return "program"
-	case "base-url", "hub", "otlp", "remote":
-		return "url"
-	case "tools", "thinking":
-		return "ranges"
-	case "users":
-		return "on|off"
-	case "listen", "cluster", "route":
-		return "address"
-	case "dir":
-		return "folder"
-	case "header":
-		return "key=value"
-	case "run":
-		return "stage=command"
-	case "remote-auth-token-env":
-		return "variable"
-	case "tenant", "node":
-		return "name"
-	}
-	return f.Name
+	return cmp.Or(map[string]string{
+		"session": "id", "thread": "id", "in": "agent", "since": "when", "bin": "program", "dir": "folder", "tenant": "name", "node": "name",
+		"transcript": "file", "policy": "file", "html": "file", "out": "file", "ca": "file", "creds": "file", "socket": "file",
+		"base-url": "url", "hub": "url", "otlp": "url", "remote": "url", "listen": "address", "cluster": "address", "route": "address",
+		"tools": "ranges", "thinking": "ranges", "users": "on|off", "header": "key=value", "run": "stage=command", "remote-auth-token-env": "variable",
+	}[f.Name], f.Name)
 }
 
 // flagError says what is wrong with a flag.
@@ -283,6 +259,9 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			err = message.Fail(message.MissingArg, strings.Trim(names[len(args)], "[]."))
 		case len(args) > len(names):
 			err = message.Fail(message.ExtraArg, args[len(names)])
+			if slices.Contains(names, "[SESSION]") {
+				return message.Misuse{Err: message.WithHint(err, message.HintQuote, cmd.CommandPath(), terminal.Quote(strings.Join(args, " ")))}
+			}
 		}
 		return message.Misuse{Err: message.WithHint(err, message.HintHelp, cmd.CommandPath())}
 	}

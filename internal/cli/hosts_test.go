@@ -155,7 +155,7 @@ func testNames(t *testing.T, root string) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	for _, dir := range []string{"internal", "e2e", "."} {
+	for _, dir := range []string{"internal", "team", "e2e", "."} {
 		if _, err := os.Stat(filepath.Join(root, dir)); err != nil || dir == "." && filepath.Base(root) != "e2e" {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,8 +49,10 @@ func (a *app) initCmd() *cobra.Command {
 			return message.WithHint(message.Fail(message.NoHosts), message.HintNoHosts, strings.Join(host.Names(), ", "))
 		}
 		var errs []error
+		env := a.setup()
+		env.Ask(cmd.Context(), hosts)
 		for _, h := range hosts { // one that cannot be set up keeps no other from it
-			errs = append(errs, a.setup().Install(cmd.Context(), &a.Terminal, setup.Options{
+			errs = append(errs, env.Install(cmd.Context(), &a.Terminal, setup.Options{
 				Host: h, Mode: f.mode, Language: f.language, DryRun: f.dry, Yes: f.yes, StatusLine: f.status, Probe: f.probe, NoProbe: f.doNotProbe, Others: len(hosts) > 1, NoWorkflows: f.bare,
 			}))
 		}
@@ -152,7 +155,14 @@ func namedHost(name string) (*host.Host, error) {
 
 // setup is what installing sees of the world.
 func (a *app) setup() setup.Env {
+	bar := a.NewBar(0)
 	return setup.Env{
+		Progress: func(done, total int64) {
+			bar.Update(done, total, func(drawn string, _ time.Duration) string { return drawn + " " + a.In(message.AskingVersions) })
+			if done == total {
+				bar.Clear()
+			}
+		},
 		Folders: a.folders(), Home: a.store(), Hook: setup.HookProgram(), Dir: a.Dir, Getenv: a.Getenv, Environ: a.Environ,
 		Now: a.Now, Version: terminal.Version, Build: terminal.ThisBuild().String(), Lang: a.Lang,
 	}

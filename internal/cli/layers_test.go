@@ -7,6 +7,8 @@ import (
 	"testing"
 )
 
+const module = "github.com/seed-6d03985f/overtone/"
+
 // layers, from the top. A package imports only what stands on a lower line.
 var layers = [][]string{
 	{"teamcli"},
@@ -42,17 +44,20 @@ var owners = map[string][]string{
 
 func TestImportsPointDown(t *testing.T) {
 	t.Parallel()
-	const internal = "github.com/seed-6d03985f/overtone/internal/"
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, internal+"...").Output()
+	// The team's module knows both.
+	out, err := exec.Command("go", "list", "-C", "../../team", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"internal/...", "./internal/...").Output()
 	if err != nil {
 		t.Fatal(err)
+	}
+	ours := func(path string) (string, bool) {
+		return strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(path, module), "team/"), "internal/")
 	}
 	level := func(pkg string) int {
 		return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })
 	}
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		pkg := strings.TrimPrefix(f[0], internal)
+		pkg, _ := ours(f[0])
 		if pkg == "conformance" || pkg == "crash" || strings.HasPrefix(pkg, "eval") {
 			continue
 		}
@@ -62,10 +67,8 @@ func TestImportsPointDown(t *testing.T) {
 			continue
 		}
 		for _, imp := range f[1:] {
-			if other, ours := strings.CutPrefix(imp, internal); ours {
-				if level(other) <= at {
-					t.Errorf("%s imports %s, which is not below it", pkg, other)
-				}
+			if other, ok := ours(imp); ok && level(other) <= at {
+				t.Errorf("%s imports %s, which is not below it", pkg, other)
 			}
 			for lib, may := range owners {
 				if strings.HasPrefix(imp, lib) && !slices.Contains(may, pkg) {
@@ -78,12 +81,11 @@ func TestImportsPointDown(t *testing.T) {
 
 // TestHooksCarryNoNetwork: every call of a hook pays for what its program links, so
 // it links what knows one session, and nothing that asks a network or a database.
-// What the team's program is built on stays out of overtone, too.
+// What takes long to build stays out of what `make demo` builds first.
 func TestHooksCarryNoNetwork(t *testing.T) {
 	t.Parallel()
-	const ours = "github.com/seed-6d03985f/overtone/internal/"
-	team := []string{"github.com/nats-io", "filippo.io", "go.opentelemetry.io", ours + "team"}
-	hook := append([]string{"net", "crypto/tls", "crypto/x509", "database", "modernc.org", "html/template", "text/template", "github.com/spf13", "github.com/coder"}, team...)
+	const ours = module + "internal/"
+	hook := []string{"net", "crypto/tls", "crypto/x509", "database", "modernc.org", "html/template", "text/template", "github.com/spf13", "github.com/coder"}
 	for _, pkg := range slices.Concat(layers[:slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, "session") })]...) {
 		if pkg != "hook" {
 			hook = append(hook, ours+pkg)
@@ -92,8 +94,10 @@ func TestHooksCarryNoNetwork(t *testing.T) {
 	for _, pkg := range []string{"audit", "compress", "recall", "llm"} {
 		hook = append(hook, ours+pkg)
 	}
-	for program, deny := range map[string][]string{"overtone-hook": hook, "overtone": team} {
-		out, err := exec.Command("go", "list", "-deps", "../../cmd/"+program).Output()
+	demo := []string{"modernc.org", "github.com/modelcontextprotocol"}
+	for program, deny := range map[string][]string{"overtone-hook": hook, "overtone demo": demo} {
+		name, tags, _ := strings.Cut(program, " ")
+		out, err := exec.Command("go", "list", "-tags", tags, "-deps", "../../cmd/"+name).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,6 +107,21 @@ func TestHooksCarryNoNetwork(t *testing.T) {
 					t.Errorf("%s links %s", program, pkg)
 				}
 			}
+		}
+	}
+}
+
+// What only the team's program is built on stands in its module, so that overtone can
+// neither link it nor has to fetch it.
+func TestTeamIsAModuleOfItsOwn(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-C", "../..", "-m", "all").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lib := range []string{"github.com/nats-io/", "filippo.io/", "go.opentelemetry.io/"} {
+		if strings.Contains(string(out), "\n"+lib) {
+			t.Errorf("the module of overtone needs %s", lib)
 		}
 	}
 }

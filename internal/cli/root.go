@@ -22,7 +22,10 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-type app struct{ terminal.Terminal }
+type app struct {
+	terminal.Terminal
+	ctx context.Context // ends when the command is to
+}
 
 // Main runs the program and returns its exit code.
 func Main(args []string, env Env) int {
@@ -53,6 +56,7 @@ func (a *app) run(root *cobra.Command, args []string) int {
 	// it has begun. The system would end it at once.
 	ctx, end := context.WithCancel(ctx)
 	defer end()
+	a.ctx = ctx
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	terminal.OnError(a.Stdout, func(err error) {
 		if errors.Is(err, syscall.EPIPE) {
@@ -109,12 +113,12 @@ func (a *app) root() *cobra.Command {
 		a.recallCmd(),
 		a.sessionsCmd(),
 		a.dashboardCmd(),
+		a.exportCmd(),
 		a.watchCmd(),
 		a.statuslineCmd(),
 		a.cleanupCmd(),
 		a.configCmd(),
 		a.completionCmd(),
-		a.manCmd(),
 		a.versionCmd(),
 		a.hookHelpCmd(),
 	} {

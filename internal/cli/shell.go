@@ -25,7 +25,7 @@ func RunProgram(name string, short, long message.Text, args []string, env Env, b
 	a := newApp(name, env)
 	defer a.close()
 	root := a.newRoot(name, short, long)
-	root.AddCommand(append(build(&Shell{&a.Terminal, a}), a.manCmd())...)
+	root.AddCommand(build(&Shell{&a.Terminal, a})...)
 	a.speak(root)
 	return a.run(root, args)
 }

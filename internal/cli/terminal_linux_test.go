@@ -111,6 +111,7 @@ func TestEveryCommandOnATerminal(t *testing.T) {
 		{"config set", "compact.mode suggest"},
 		{"demo", ""},
 		{"doctor", ""},
+		{"export", old},
 		{"help", "audit"},
 		{"init", "--host claude-code --dry-run"},
 		{"sessions rm", "nope"},
@@ -190,7 +191,7 @@ func TestEveryTeamCommandOnATerminal(t *testing.T) {
 	t.Parallel()
 	// Built as tests are, so that its libraries are compiled once.
 	program := filepath.Join(t.TempDir(), "overtone-team")
-	if text, err := exec.Command("go", "build", "-o", program, "../../cmd/overtone-team").CombinedOutput(); err != nil {
+	if text, err := exec.Command("go", "build", "-C", "../../team", "-o", program, "./cmd/overtone-team").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, text)
 	}
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }))

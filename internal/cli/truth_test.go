@@ -242,6 +242,12 @@ func TestOneTruth(t *testing.T) {
 		t.Errorf("the clone %q is not listed", clone)
 	}
 	// The page Audit and the command have the same default, and the same sums.
+	costs := w.page("audit").Get("costs")
+	for _, one := range gjson.Parse(w.run("", "audit", "--json")).Get("sessions").Array() {
+		if cost := costs.Get(gjson.Escape(one.Get("id").Str)); cost.Get("usd").Raw != one.Get("usd").Raw || !cost.Exists() {
+			t.Errorf("%s costs %s on the page, %s in the command", one.Get("id").Str, cost.Raw, one.Get("usd").Raw)
+		}
+	}
 	if page, command := w.page("audit").Get("totals.@ugly").Raw, gjson.Parse(w.run("", "audit", "--json")).Get("totals.@ugly").Raw; page != command {
 		t.Errorf("the page has %s, the command %s", page, command)
 	}

@@ -66,8 +66,9 @@ type Options struct {
 // Row is a session of a host.
 type Row struct {
 	transcript.File
-	// Info is what `overtone sessions --json` says of it.
-	Info any
+	// Info is what `overtone sessions --json` says of it; Title and Project are parts of it.
+	Info           any
+	Title, Project string
 	// Unused is a clone that nobody used since it was made: what happened in it
 	// is told by its source.
 	Unused bool
@@ -151,6 +152,7 @@ func (s *Server) handler() http.Handler {
 	api("session", s.session)
 	api("packet", s.packet)
 	api("conversation", s.conversation)
+	mux.Handle("GET /api/export", s.secret(http.HandlerFunc(s.export)))
 	api("timeline", s.timeline)
 	api("recall", s.recall)
 	api("original", s.original)

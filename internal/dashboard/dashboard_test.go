@@ -18,9 +18,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	cmpp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/catalog"
@@ -259,6 +263,16 @@ func TestTexts(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
+	// What is exported has words of its own.
+	page, err := os.ReadFile("session_page.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`\bp\.t\("([a-zA-Z]+)"`).FindAllStringSubmatch(string(page), -1) {
+		if used[m[1]] = true; words[m[1]] == "" {
+			t.Errorf("the exported page asks for %q", m[1])
+		}
+	}
 	for _, f := range files {
 		data, err := fs.ReadFile(static, f)
 		if err != nil {
@@ -471,8 +485,19 @@ func TestSurvey(t *testing.T) {
 	v.write("told", append(work, summary)...)
 	v.write("begun", work[2], summary)
 	for id, known := range map[string]bool{"sealed": false, "told": true, "begun": false} {
-		var s survey
+		var s, same survey
 		v.get("/api/packet?lang=en&n=1&id="+id, &s)
+		// The line of the compaction stands for its number.
+		var c conversation
+		v.get("/api/conversation?id="+id, &c)
+		bar := c.Pieces[slices.IndexFunc(c.Pieces, func(p piece) bool { return p.Kind == "compacted" })]
+		v.get(fmt.Sprintf("/api/packet?lang=en&at=%d&id=%s", bar.Off, id), &same)
+		if diff := cmpp.Diff(s, same); diff != "" || bar.Trigger != "auto" || bar.Before != 170_000 {
+			t.Errorf("%s: %+v: %s", id, bar, diff)
+		}
+		if status, _, _ := v.ask(fmt.Sprintf("/api/packet?at=%d&id=%s", bar.Off+1, id), nil); status != http.StatusNotFound {
+			t.Errorf("%s: no compaction: %d", id, status)
+		}
 		if (s.Kept != nil) != known || (s.Lost != nil) != known || known && !slices.Contains(s.Kept, "parseHeader") || id != "begun" && !strings.Contains(s.Text, message.HandoverWords.ZH) {
 			t.Errorf("%s: %+v", id, s)
 		}
@@ -499,7 +524,7 @@ func TestHostileSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"/api/session?id=evil", "/api/timeline?id=evil", "/api/packet?id=evil&n=0", "/api/sessions"} {
+	for _, path := range []string{"/api/session?id=evil", "/api/timeline?id=evil", "/api/packet?id=evil&n=0", "/api/sessions", "/api/conversation?id=evil", "/api/conversation?id=evil&q=script"} {
 		status, body, header := v.ask(path, nil)
 		if status != 200 || header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %d, %s", path, status, header.Get("Content-Type"))
@@ -510,15 +535,16 @@ func TestHostileSession(t *testing.T) {
 	}
 }
 
-// TestLive: a page that looks at a session learns what happens to it, and of new
-// sessions, without asking again.
+// TestLive: a page that looks at sessions learns what happens to each of them, and of new
+// ones, without asking again.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	v := serve(t)
 	v.write("one", answer(1, "hello", 10))
+	v.write("other", answer(1, "hello", 30))
 	var list struct{ Version int }
 	v.get("/api/sessions", &list)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s/api/live?session=one&since=%d", v.base, list.Version), nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s/api/live?session=one+other+none&since=%d", v.base, list.Version), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -546,6 +572,9 @@ func TestLive(t *testing.T) {
 	}
 	if d := next("session"); !strings.Contains(d, `"tokens":[3015]`) {
 		t.Errorf("first: %.300s", d)
+	}
+	if d := next("session"); !strings.Contains(d, `"id":"other"`) || !strings.Contains(d, `"tokens":[3035]`) {
+		t.Errorf("beside it: %.300s", d)
 	}
 	v.write("one", answer(1, "hello", 10), answer(2, "more", 20))
 	if d := next("session"); !strings.Contains(d, `"tokens":[3015,3025]`) {
@@ -734,7 +763,48 @@ func TestConversation(t *testing.T) {
 	if len(whole.Pieces) != 1 || whole.Pieces[0].Cut != 0 || len(whole.Pieces[0].Text) < 9000 || strings.Contains(whole.Pieces[0].Text, "292c6912") {
 		t.Errorf("%d pieces", len(whole.Pieces))
 	}
-	for _, odd := range []string{"&before=-1", "&before=x", "&before=99999999999", "&at=99999999999", "&before=1", "&before=0"} {
+	// Forward from a place, by bytes or by lines, the pages are the same.
+	for _, start := range []string{"0", "L1", "L401"} {
+		var on []piece
+		var c conversation
+		for from, n := start, 0; n < 50; n++ {
+			v.get("/api/conversation?id=s1&from="+from, &c)
+			if on = append(on, c.Pieces...); !c.More {
+				break
+			}
+			from = strconv.FormatInt(c.To, 10)
+		}
+		want := all
+		if start == "L401" {
+			want = all[400:]
+		}
+		if diff := cmpp.Diff(want, on, cmpopts.IgnoreUnexported(piece{})); diff != "" {
+			t.Errorf("from %s: %.2000s", start, diff)
+		}
+	}
+	// A line that is written meanwhile is what follows, and one that is not whole waits.
+	var c conversation
+	v.get("/api/conversation?id=s1", &c)
+	v.write("s1", append(lines, line(901, "assistant", "newest"), `{"type":"assistant","uuid":"u902"`)...)
+	v.get(fmt.Sprintf("/api/conversation?id=s1&from=%d", c.To), &c)
+	if len(c.Pieces) != 1 || c.Pieces[0].Text != "newest" || c.More {
+		t.Errorf("%+v", c)
+	}
+	// A search reads all of it, thoughts too, and shows no secret.
+	v.write("s1", append(lines, `{"type":"assistant","uuid":"u903","timestamp":"2026-03-01T12:00:00.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Perhaps Answer 7 is wrong","signature":"x"}]}}`)...)
+	for query, found := range map[string][]string{"question+ANSWER": {}, "question+3": {"user"}, "perhaps+wrong": {"thought"}, "292c6912": {"user"}} {
+		v.get("/api/conversation?id=s1&q="+query, &c)
+		var got []string
+		for _, p := range c.Pieces {
+			if got = append(got, p.Kind); strings.Contains(p.Text, "292c6912") || len(p.Text) > 500 {
+				t.Errorf("%s: %q", query, p.Text)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(slices.Compact(got), found) || len(c.Pieces) > 0 && c.Total == 0 {
+			t.Errorf("%s: %q of %d", query, got, c.Total)
+		}
+	}
+	for _, odd := range []string{"&before=-1", "&from=-1", "&from=x", "&from=L0", "&from=L99999", "&from=Lx", "&from=99999999999", "&at=L801", "&at=L9999", "&from=7", "&before=x", "&before=99999999999", "&at=99999999999", "&before=1", "&before=0"} {
 		v.get("/api/conversation?id=s1"+odd, &whole)
 	}
 	if status, _, _ := v.ask("/api/conversation?id=../s1", nil); status != http.StatusNotFound {

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -480,6 +481,12 @@ func (s *Server) packet(r *http.Request) (any, error) {
 		return nil, err
 	}
 	n, err := strconv.Atoi(q.Get("n"))
+	if sub.file != nil && q.Has("at") { // the compaction whose line begins there
+		var at int64
+		if at, err = strconv.ParseInt(q.Get("at"), 10, 64); err == nil {
+			n, err = numberOf(r.Context(), sub.file.Path, at)
+		}
+	}
 	if err != nil || n < 0 || sub.file == nil {
 		return nil, errNotFound
 	}
@@ -507,7 +514,23 @@ func (s *Server) packet(r *http.Request) (any, error) {
 	return v, failed
 }
 
+// numberOf is which compaction of a file the line at an offset is.
+func numberOf(ctx context.Context, path string, at int64) (n int, err error) {
+	last := int64(-1)
+	err = transcript.AllEvents(ctx, path, func(e *transcript.Event) {
+		if e.Kind == transcript.Compacted && e.Off <= at {
+			n++
+			last = e.Off
+		}
+	})
+	if err == nil && last != at {
+		err = errNotFound
+	}
+	return n, err
+}
+
 func surveyOf(found catalog.Survey) survey {
+	found.Summary, _ = redact.Text(found.Summary) // the hand-over has none
 	v := survey{
 		Schema: 1, N: found.N, Handed: []string{},
 		Summary: message.Cut(found.Summary, maxShown), Text: message.Cut(found.Text, maxShown),

@@ -6,15 +6,20 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
+// maxWatched is how many sessions a page can look at at once.
+const maxWatched = 8
+
 // live is the one stream of a page: which rows of the list have changed, and the
-// session that it looks at, whenever something of it does. The page reads it with
+// sessions that it looks at, each whenever something of it does. The page reads it with
 // fetch, as an EventSource cannot show a token in a header.
 func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	ctx, lang := r.Context(), s.lang(r)
-	id := r.URL.Query().Get("session")
+	ids := strings.Fields(r.URL.Query().Get("session"))
+	ids = ids[:min(len(ids), maxWatched)]
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := func(event string, v any) error {
@@ -33,7 +38,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	version, _ := strconv.Atoi(r.URL.Query().Get("since"))
-	var seen uint64
+	seen := map[string]uint64{}
 	tick := time.NewTicker(s.every)
 	defer tick.Stop()
 	silent := 0
@@ -45,10 +50,10 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-		if id != "" {
+		for _, id := range ids {
 			if sub, err := s.find(ctx, id); err == nil {
-				if now := s.stampOf(sub); now != seen {
-					seen, silent = now, 0
+				if now := s.stampOf(sub); now != seen[id] {
+					seen[id], silent = now, 0
 					if d, err := s.detail(ctx, sub, lang); err == nil && out("session", d) != nil {
 						return
 					}

@@ -7,22 +7,25 @@ var (
 		ZH: "只讀取 Claude Code、Codex、Copilot CLI、opencode 與 Gemini CLI 自己的 session，不需安裝；除了快取不寫任何東西。",
 		EN: "Reads the sessions of Claude Code, Codex, Copilot CLI, opencode and Gemini CLI. It needs no set-up and writes nothing but a cache.",
 	}
-	HelpAuditSince  = Text{ZH: "從何時起：30d、12h，或日期 2026-01-31", EN: "from when on: 30d, 12h, or a date such as 2026-01-31"}
-	HelpAuditHTML   = Text{ZH: "另存為一個 HTML 檔", EN: "also write a page to this file"}
-	HelpAuditPolicy = Text{ZH: "以這個檔案的政策來比較（設定檔，或 auto-compact.md）", EN: "compare with the policy in this file (settings, or an auto-compact.md)"}
-	HelpAuditAll    = Text{ZH: "列出每一次壓縮與每一天", EN: "list every compaction and every day"}
-	BadSince        = Text{ZH: "--since 無法理解：%q", EN: "--since: cannot read %q"}
-	HintSince       = Text{ZH: "例如 30d、12h、2026-01-31", EN: "for example 30d, 12h, 2026-01-31"}
-	BadPolicy       = Text{ZH: "--policy 無法使用：%s", EN: "--policy: %s"}
-	AuditNone       = Text{ZH: "找不到任何 session（Claude Code、Codex、Copilot CLI、opencode、Gemini CLI）。", EN: "There are no sessions here, neither of Claude Code nor of Codex, Copilot CLI, opencode or Gemini CLI."}
-	AuditNoneMatch  = Text{ZH: "沒有符合條件的 session。", EN: "No session matches."}
-	AuditTryDemo    = Text{ZH: "想先看看 Overtone 做什麼：overtone demo", EN: "To see what Overtone does, run: overtone demo"}
-	AuditWrote      = Text{ZH: "已寫入 %s", EN: "wrote %s"}
-	AuditNotKept    = Text{ZH: "結果無法留給下次使用：%v", EN: "nothing could be kept for the next time: %v"}
-	AuditUnread     = Text{ZH: "無法讀取：%s", EN: "could not be read: %s"}
-	AuditUnreadMore = Text{ZH: "還有 %d 個檔案無法讀取（--json 全部列出）", EN: "more files that could not be read: %d (--json names them)"}
-	AuditUnreadAll  = Text{ZH: "%d 個 session 檔沒有一個讀得出來", EN: "none of the %d session files could be read"}
-	HintUnreadAll   = Text{ZH: "檢查檔案的權限；overtone doctor 檢查安裝", EN: "look at the files' permissions; `overtone doctor` looks at the installation"}
+	HelpAuditSince   = Text{ZH: "從何時起：30d、12h，或日期 2026-01-31", EN: "from when on: 30d, 12h, or a date such as 2026-01-31"}
+	HelpAuditHTML    = Text{ZH: "另存為一個 HTML 檔", EN: "also write a page to this file"}
+	HelpAuditPolicy  = Text{ZH: "以這個檔案的政策來比較（設定檔，或 auto-compact.md）", EN: "compare with the policy in this file (settings, or an auto-compact.md)"}
+	HelpAuditAll     = Text{ZH: "列出每一次壓縮與每一天", EN: "list every compaction and every day"}
+	HelpAuditWeekly  = Text{ZH: "每週用了多少，如 ccusage", EN: "what each week used, as ccusage shows it"}
+	HelpAuditMonthly = Text{ZH: "每月用了多少", EN: "what each month used"}
+	HelpAuditBlocks  = Text{ZH: "每個五小時區間用了多少，依 agent 分開", EN: "what each window of five hours used, by agent"}
+	BadSince         = Text{ZH: "--since 無法理解：%q", EN: "--since: cannot read %q"}
+	HintSince        = Text{ZH: "例如 30d、12h、2026-01-31", EN: "for example 30d, 12h, 2026-01-31"}
+	BadPolicy        = Text{ZH: "--policy 無法使用：%s", EN: "--policy: %s"}
+	AuditNone        = Text{ZH: "找不到任何 session（Claude Code、Codex、Copilot CLI、opencode、Gemini CLI）。", EN: "There are no sessions here, neither of Claude Code nor of Codex, Copilot CLI, opencode or Gemini CLI."}
+	AuditNoneMatch   = Text{ZH: "沒有符合條件的 session。", EN: "No session matches."}
+	AuditTryDemo     = Text{ZH: "想先看看 Overtone 做什麼：overtone demo", EN: "To see what Overtone does, run: overtone demo"}
+	AuditWrote       = Text{ZH: "已寫入 %s", EN: "wrote %s"}
+	AuditNotKept     = Text{ZH: "結果無法留給下次使用：%v", EN: "nothing could be kept for the next time: %v"}
+	AuditUnread      = Text{ZH: "無法讀取：%s", EN: "could not be read: %s"}
+	AuditUnreadMore  = Text{ZH: "還有 %d 個檔案無法讀取（--json 全部列出）", EN: "more files that could not be read: %d (--json names them)"}
+	AuditUnreadAll   = Text{ZH: "%d 個 session 檔沒有一個讀得出來", EN: "none of the %d session files could be read"}
+	HintUnreadAll    = Text{ZH: "檢查檔案的權限；overtone doctor 檢查安裝", EN: "look at the files' permissions; `overtone doctor` looks at the installation"}
 
 	AuditHead      = Text{ZH: "%s 個 session，%s 個檔案（%s），%s 至 %s", EN: "sessions %s · files %s (%s) · %s to %s"}
 	AuditShortMid  = Text{ZH: "%[2]d 次壓縮中有 %[1]d 次打在工作途中；共等待 %[3]s。", EN: "Struck in mid-work: %[1]d of %[2]d compactions. Waited for them: %[3]s."}
@@ -50,8 +53,9 @@ var (
 	AuditCountOf     = Text{ZH: "%d：自動 %d · 手動 %d · 未註明 %d；失敗 %d", EN: "%d: automatic %d · manual %d · not said %d; failed %d"}
 	AuditMid         = Text{ZH: "發生於", EN: "struck"}
 	AuditMidOf       = Text{ZH: "工作途中 %d · 自然邊界 %d · 兩輪之間 %d", EN: "in mid-work %d · at a natural boundary %d · between turns %d"}
+	AuditMidUnseen   = Text{ZH: " · 檔案沒有之前的內容 %d", EN: " · the file does not show what came before %d"}
 	AuditWait        = Text{ZH: "等待", EN: "waited"}
-	AuditWaitOf      = Text{ZH: "%s（%[2]d 次中已知 %[3]d 次）", EN: "%s (known for %[3]d of %[2]d)"}
+	AuditWaitOf      = Text{ZH: "%s：host 寫明 %d 次 · 由前後紀錄的時間估計 %d 次；未知 %d 次不計", EN: "%s: told by the host %d · estimated from the lines around it %d; left out, as nobody knows: %d"}
 	AuditNeeded      = Text{ZH: "之後用到", EN: "needed after"}
 	AuditKept        = Text{ZH: "%s %d：遺失 %d，其中 Overtone 的交接會寫到 %d", EN: "%s %d: lost %d, of which Overtone's hand-over states %d"}
 	AuditNames       = Text{ZH: "名稱", EN: "names"}
@@ -108,17 +112,22 @@ var (
 		EN: "Compare the first row, compactions that interrupt work: %[1]d of %[2]d as it was, %[3]d of %[4]d with the policy.",
 	}
 	AuditWhatIfMore = Text{
-		ZH: "合計較多，是因為政策不等視窗滿了才壓縮：趁還有空間，在做完一步時就壓縮，context 因此較小（平均 %s，實際 %s）。想要少一點：overtone audit --tune。",
-		EN: "They are more in all because the policy does not wait for a full window: it takes a finished step while there is room, so contexts are smaller (mean %s, as it was %s). For fewer: overtone audit --tune.",
+		ZH: "合計較多，是因為政策不等視窗滿了才壓縮：趁還有空間，在做完一步時就壓縮。想要少一點：overtone audit --tune。",
+		EN: "They are more in all because the policy does not wait for a full window: it takes a finished step while there is room. For fewer: overtone audit --tune.",
+	}
+	AuditWaitNote = Text{
+		ZH: "等待的時間大多是估計：實際 %[2]d 次中只有 %[1]d 次由 host 寫明；其餘取前後紀錄之間的時間，沒有的以及沒有發生的，取這些 session 通常的時間。",
+		EN: "Waiting is estimated, but for %[1]d of %[2]d that the host has timed: by the time between the lines around a compaction, else, as for all that did not happen, by what is usual in these sessions.",
 	}
 	AuditWhatIfNote = Text{
 		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。",
 		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance.",
 	}
 	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：視窗大小未知", EN: "in every column as they were, as the window's size is not known: %d"}
-	AuditUnseen      = Text{ZH: "%d 次壓縮在每一欄都照實計入：檔案沒有壓縮前的內容", EN: "in every column as they were, as the file does not show what came before: %d"}
+	AuditUnseen      = Text{ZH: "%d 次壓縮在每一欄都照實計入（等待除外）：檔案沒有壓縮前的內容", EN: "in every column as they were, but for the waiting, as the file does not show what came before: %d"}
 	AuditCacheTitle  = Text{ZH: "快取", EN: "CACHE"}
 	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again as it had expired (%d ×) %s (%s)"}
+	AuditExpiryUSD   = Text{ZH: "過期後重寫，比從快取讀取多花 %s", EN: "writing it again cost %s more than reading it from the cache would have"}
 	AuditRepaid      = Text{ZH: "一次壓縮約 %s 個請求後回本（中位數）；%[2]d 次中有 %[3]d 次回本", EN: "a compaction is repaid after %s requests (median); %[3]d of %[2]d were"}
 	AuditNeverRepaid = Text{ZH: "沒有一次壓縮能算出何時回本", EN: "for no compaction it can be told when it is repaid"}
 
@@ -133,19 +142,23 @@ var (
 	ColFromTo     = Text{ZH: "TOKEN", EN: "TOKENS"}
 	ColWait       = Text{ZH: "等待", EN: "WAIT"}
 	ColMid        = Text{ZH: "工作中", EN: "MID-WORK"}
-	ColBefore     = Text{ZH: "前一個邊界 · 步", EN: "BOUNDARY BEFORE · ACTIONS"}
-	ColAfter      = Text{ZH: "後一個邊界 · 步", EN: "BOUNDARY AFTER · ACTIONS"}
+	ColBefore     = Text{ZH: "前一個邊界 · 步", EN: "BOUNDARY · STEPS AGO"}
+	ColAfter      = Text{ZH: "後一個邊界 · 步", EN: "BOUNDARY · STEPS LATER"}
 	ColLost       = Text{ZH: "用到／遺失／交接後仍遺失", EN: "NEEDED/LOST/WITH OURS"}
 	ColRepay      = Text{ZH: "回本", EN: "REPAID AFTER"}
 	ColWhatIf     = Text{ZH: "政策", EN: "POLICY"}
 	ColDay        = Text{ZH: "日期", EN: "DAY"}
+	ColWeek       = Text{ZH: "週（週一起）", EN: "WEEK FROM MONDAY"}
+	ColMonth      = Text{ZH: "月", EN: "MONTH"}
+	ColBlock      = Text{ZH: "五小時區間", EN: "FIVE HOURS"}
+	AuditUnderWay = Text{ZH: "進行中", EN: "under way"}
 	ColModel      = Text{ZH: "模型", EN: "MODEL"}
 	ColSessions   = Text{ZH: "SESSION", EN: "SESSIONS"}
 	ColRequests   = Text{ZH: "請求", EN: "REQUESTS"}
 	ColInput      = Text{ZH: "輸入", EN: "INPUT"}
 	ColOutput     = Text{ZH: "輸出", EN: "OUTPUT"}
-	ColWritten    = Text{ZH: "寫快取", EN: "CACHE+"}
-	ColRead       = Text{ZH: "讀快取", EN: "CACHE"}
+	ColWritten    = Text{ZH: "寫快取", EN: "TO CACHE"}
+	ColRead       = Text{ZH: "讀快取", EN: "FROM CACHE"}
 	ColUSD        = Text{ZH: "美元", EN: "USD"}
 	AuditYes      = Text{ZH: "是", EN: "yes"}
 	AuditNo       = Text{ZH: "否", EN: "no"}

@@ -232,12 +232,12 @@ func follow(t *testing.T) *flow {
 	return f
 }
 
-// load reads the module's packages with their types; those of others come from
+// load reads the packages of both modules with their types; those of others come from
 // what the build has compiled.
 func (f *flow) load(t *testing.T) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "./cmd/...", "./internal/...")
-	cmd.Dir = filepath.Join("..", "..")
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", modulePath+"/...")
+	cmd.Dir = filepath.Join("..", "..", "team") // whose module knows both
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -9,9 +9,9 @@ var (
 	}
 	HelpJSON     = Text{ZH: "以 JSON 輸出", EN: "print JSON"}
 	HelpNoPager  = Text{ZH: "長的輸出不經過 pager（或設定 PAGER=cat）", EN: "do not page long output (or set PAGER=cat)"}
-	HelpMan      = Text{ZH: "印出手冊頁（roff）", EN: "print the manual page, in roff"}
 	HelpSession  = Text{ZH: "session 的 id 或其開頭，或標題中的字（預設：執行所在的 session；查看時為最近的一個）", EN: "session: its id, the beginning of it, or words of its title (default: the one this runs in; to look, the most recent)"}
 	HelpDryRun   = Text{ZH: "只顯示會做什麼", EN: "show what would be done, do nothing"}
+	HintQuote    = Text{ZH: "標題的幾個字要加引號：%s %s", EN: "words of a title stand in quotes: %s %s"}
 	HintHelp     = Text{ZH: "用法請見 %s --help", EN: "see %s --help"}
 	HintFull     = Text{ZH: "磁碟空間不足：騰出空間後再執行一次", EN: "the disk is full: make room, then run it again"}
 	HintClosed   = Text{ZH: "檢查擁有者、權限，以及磁碟是否以唯讀掛載", EN: "look at its owner and mode, and whether the disk is mounted read-only"}
@@ -22,13 +22,6 @@ var (
 		ZH: "讀取 stdin 的 JSON 並輸出 host 能理解的內容；永遠以 0 結束。\n事件：session-start session-end user-prompt-submit pre-tool-use post-tool-use\npost-tool-use-failure post-tool-batch subagent-start subagent-stop stop stop-failure\npre-compact post-compact\n\n設定 OVERTONE_DISABLE=1 可讓所有 hook 什麼都不做。",
 		EN: "Reads JSON from stdin and prints what the host understands; always exits 0.\nEvents: session-start session-end user-prompt-submit pre-tool-use post-tool-use\npost-tool-use-failure post-tool-batch subagent-start subagent-stop stop stop-failure\npre-compact post-compact\n\nOVERTONE_DISABLE=1 turns every hook into a no-op.",
 	}
-
-	ManName        = Text{ZH: "名稱", EN: "NAME"}
-	ManSynopsis    = Text{ZH: "語法", EN: "SYNOPSIS"}
-	ManDescription = Text{ZH: "說明", EN: "DESCRIPTION"}
-	ManCommands    = Text{ZH: "指令", EN: "COMMANDS"}
-	ManExit        = Text{ZH: "結束碼", EN: "EXIT STATUS"}
-	ManExitText    = Text{ZH: "0 完成，1 失敗，2 用法錯誤，3 完成但有略過並指名的檔案，130 被 Ctrl-C 中斷。", EN: "0 done, 1 failed, 2 wrong usage, 3 done but for files that were left out and named, 130 interrupted by Ctrl-C."}
 
 	Fault     = Text{ZH: "Overtone 本身的錯誤：%s（%s）", EN: "a fault of Overtone's own: %s (%s)"}
 	HintFault = Text{ZH: "其餘的都做了。請把這一行回報給專案；session 的內容不需要", EN: "all the rest was done. Please report that line to the project; the session's text is not needed"}

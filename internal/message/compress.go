@@ -140,6 +140,7 @@ var (
 	PlanProblems = Text{ZH: "%d 行無法讀取，照抄", EN: "lines that cannot be read, copied as they are: %d"}
 	PlanTools    = Text{ZH: "工具：移除 %d 次呼叫、截短 %d 次；思考：移除 %d 處；約 %s tokens", EN: "tools: calls removed %d, cut short %d; thinking removed: %d; about %s tokens"}
 	PlanSkipped  = Text{ZH: "略過：%s", EN: "left alone: %s"}
+	PlanNote     = Text{ZH: "加入一段工作現況的說明：約 %s tokens", EN: "a note on how the work stands is added: about %s tokens"}
 	PlanTarget   = Text{ZH: "目標：context 約 %s tokens（%s）", EN: "target: context about %s tokens (%s)"}
 	PlanCost     = Text{ZH: "%s：送出約 %s tokens、收回約 %s tokens，%s", EN: "%s: about %s tokens out, %s tokens back, %s"}
 	PlanLocal    = Text{ZH: "%s：在本機執行，不花費", EN: "%s: on this machine, no cost"}

@@ -4,17 +4,21 @@ package message
 var (
 	HelpContinue     = Text{ZH: "做出一個可以接著做的 session，在同一個或另一個 agent", EN: "make a session to go on with, in the same agent or in another"}
 	HelpContinueLong = Text{
-		ZH: "做出一個可以接著做的 session，並印出接續它的指令；不用模型，約一秒。SESSION 是 id、唯一的 id 開頭或路徑；省略時是這個資料夾最新的 session。\n" +
+		ZH: "做出一個可以接著做的 session，並印出接續它的指令；不用模型，約一秒。SESSION 是 id、唯一的 id 開頭、標題的一部分或路徑；省略時是這個資料夾最新的 session。\n" +
 			"同一個 agent：壓縮過的副本（見 overtone compress）。另一個 agent（--in）：以那個 agent 自己的格式寫成的 session，在它的清單中有標題，用它自己的指令接續：" +
 			"對話文字（較舊的已縮短）、每個工具一行，最後是工作現況、文字沒有提到的名稱，以及如何取回原文。\n" +
 			"來源不會被更動。送往另一家廠商之前會遮蔽機密。正在寫入的 session 只接到最後完整的一輪。資料夾已不存在的 session 會重新寫成，在目前的資料夾接續。",
-		EN: "Make a session to go on with, and print the command that resumes it; without a model, in about a second. SESSION is an id, the unique beginning of one, or a path; without it, the newest session of this folder.\n" +
+		EN: "Make a session to go on with, and print the command that resumes it; without a model, in about a second. SESSION is an id, the unique beginning of one, a part of a title, or a path; without it, the newest session of this folder.\n" +
 			"In the same agent it is a compressed clone (see overtone compress). In another one (--in) it is a session in that agent's own format, which its list shows under a title and its own command resumes: " +
 			"the texts of the conversation, the older ones shortened, a line for each tool, then how the work stands, the names that the texts do not state, and how to get the originals.\n" +
 			"The source is never changed. Secrets are redacted before a text goes to another vendor. A session that is being written to is continued up to its last whole turn. One whose folder is not there is no clone, but written anew, and goes on in the current folder.",
 	}
 	HelpContinueIn     = Text{ZH: "在這個 agent 接續：%s", EN: "go on in this agent: %s"}
 	HelpContinuePrint  = Text{ZH: "把要交接的內容寫到標準輸出，供任何其他工具使用；不建立 session", EN: "write the conversation and its note to standard output, for any other tool; no session is made"}
+	HelpContinueKeep   = Text{ZH: "較舊的訊息保留 `SHARE`：%s", EN: "keep this `SHARE` of the older messages: %s"}
+	ContinueBadKeep    = Text{ZH: "--keep 不能是 %q", EN: "--keep cannot be %q"}
+	ContinueOlder      = Text{ZH: "較舊的訊息 %s：縮短到約 %s；省略的部分可用 overtone recall 取回，--keep 可以多留一些", EN: "older messages: %s, shortened to about %s; overtone recall prints what is left out, --keep keeps more"}
+	ContinueCalls      = Text{ZH: "工具呼叫 %s：最新的 %d 次各一行，之前的只計數，結果不帶過去", EN: "tool calls: %s, the newest %d in a line each, those before counted; their results stay behind"}
 	ContinuePrintAlone = Text{ZH: "--print 不能與 --json 一起使用", EN: "--print does not go with --json"}
 	ContinueUser       = Text{ZH: "使用者", EN: "User"}
 	ContinueAgent      = Text{ZH: "agent", EN: "Agent"}
@@ -30,6 +34,8 @@ var (
 	ContinueGone     = Text{ZH: "session 的資料夾 %s 不存在；改在 %s 接續", EN: "the session's folder %s is not there; it goes on in %s"}
 	CompressGone     = Text{ZH: "session 的資料夾 %s 不存在，那裡的副本沒有辦法接續", EN: "the session's folder %s is not there, and a clone could not go on in it"}
 	HintCompressGone = Text{ZH: "overtone continue %s 在目前的資料夾接續", EN: "overtone continue %s goes on in the current folder"}
+	ContinueWaits    = Text{ZH: "等待 %s：%s", EN: "waiting for %s: %s"}
+	ContinueTook     = Text{ZH: "其中 %s 是 %s 自己的匯入", EN: "%s of it went into %s's own import"}
 	ContinueSession  = Text{ZH: "session：%s", EN: "session: %s"}
 	ContinueAsIs     = Text{ZH: "context 約 %s tokens，沒有可縮短的內容：直接接續它即可", EN: "context about %s tokens, there is nothing to shorten: go on with the session itself"}
 	ContinueMissing  = Text{ZH: "找不到 %s，無法在 %s 接續", EN: "%s is not installed, so that nothing can be continued in %s"}

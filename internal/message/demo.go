@@ -65,10 +65,10 @@ var (
 	DemoRetroDone  = Text{ZH: "沒有需要改善的地方。", EN: "Nothing to improve."}
 	DemoDocsDone   = Text{ZH: "README 已說明速率限制的設定。", EN: "The README explains the settings of the rate limit."}
 	DemoPhrase     = Text{ZH: "concurrent map writes", EN: "concurrent map writes"}
-	DemoSummarised = Text{ZH: "host 的摘要：「%s」", EN: "The host's summary: “%s”"}
+	DemoSummarised = Text{ZH: "context 滿了，host 以摘要取代整段對話：「%s」", EN: "The context is full: the host puts a summary in the conversation's place: “%s”"}
 	DemoSummary    = Text{
-		ZH: "使用者的每晚匯入會掉資料。原因是含換行的引號欄位；匯入器改用 encoding/csv 的 csv.Reader，並以 ReuseRecord 加速到 2.2 秒，符合限制。測試全部通過。有任何一列被拒絕時結束碼為 3。接著做剩下的工作。",
-		EN: "The user's nightly import lost rows. The cause were quoted fields with line breaks; the importer now uses csv.Reader of encoding/csv, and ReuseRecord makes it fast enough (2.2 s). All tests pass. The exit code is 3 when a row is refused. Go on with what is left of the work.",
+		ZH: "使用者的每晚匯入會掉資料。原因是含換行的引號欄位；匯入器改用 encoding/csv 的 csv.Reader，並以 ReuseRecord 加速到 2.2 秒，符合限制。測試全部通過。有任何一列被拒絕時結束碼為 3。",
+		EN: "The user's nightly import lost rows. The cause were quoted fields with line breaks; the importer now uses csv.Reader of encoding/csv, and ReuseRecord makes it fast enough (2.2 s). All tests pass. The exit code is 3 when a row is refused.",
 	}
 )
 

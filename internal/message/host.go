@@ -83,6 +83,7 @@ var (
 	HintNoStatus    = Text{ZH: "去掉 --statusline", EN: "leave --statusline out"}
 	WarnOldClaude   = Text{ZH: "Claude Code %s 比支援的最舊版本 %s 還舊，hook 可能無法載入", EN: "Claude Code %s is older than %s, the oldest known to work; its hooks may not load"}
 	WarnOldCodex    = Text{ZH: "Codex %s 比已驗證的版本 %s 還舊", EN: "Codex %s is older than %s, the oldest known to work"}
+	AskingVersions  = Text{ZH: "詢問各 agent 的版本", EN: "asking the agents for their versions"}
 	WarnAskVersion  = Text{ZH: "無法得知版本：%s", EN: "the version is not known: %s"}
 	WarnSuggest     = Text{ZH: "改用 suggest 模式：%s", EN: "going on with mode suggest: %s"}
 	ProbeNoClaude   = Text{ZH: "找不到 claude 程式，無法實測", EN: "there is no claude program to try"}

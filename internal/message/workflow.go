@@ -81,7 +81,7 @@ var (
 	GuardAssign       = Text{ZH: "指定 %s 可能改變要執行的程式。請用小寫的變數名稱，或不要指定。", EN: "setting %s may change what is run. Use a variable in small letters, or none."}
 	GuardArith        = Text{ZH: "算式裡的 %s 可能執行指令。請直接寫數字，或用 [ … ] 比較。", EN: "%s in arithmetic may run commands. Write the number itself, or compare with [ … ]."}
 	GuardCode         = Text{ZH: "%s 可能執行看不到的程式碼。請直接寫出要執行的指令。", EN: "%s may run code that cannot be seen here. Write the command itself."}
-	GuardReadings     = Text{ZH: "各家 shell 對 %s 的讀法不一。請用 $(…) 代替反引號，${x:-…} 裡只放單純的字，here-document 寫成 <<'EOF'，註解不要以 \\ 結尾。", EN: "shells differ in how they read %s. Write $(…) for backquotes, a plain word inside ${x:-…}, <<'EOF' with quotes, and no \\ at the end of a comment."}
+	GuardReadings     = Text{ZH: "各家 shell 對 %s 的讀法不一。請用 $(…) 代替反引號，${x:-…} 裡只放單純的字，here-document 寫成 <<'EOF'，註解不要以 \\ 結尾，} 加上引號。", EN: "shells differ in how they read %s. Write $(…) for backquotes, a plain word inside ${x:-…}, <<'EOF' with quotes, no \\ at the end of a comment, and a } in quotes."}
 	GuardProgram      = Text{ZH: "%s 不是已知只讀取的程式。請改用唯讀的指令，或交給該階段的 agent。", EN: "%s is not known to only read. Use a command that does, or leave it to the stage's agent."}
 	GuardOption       = Text{ZH: "「%s」不是已知只讀取的寫法。請只用讀取用的選項，運算元放在後面並加引號，或交給該階段的 agent。", EN: "“%s” is no form that is known to only read. Use plain reading options with the operands behind them, in quotes, or leave it to the stage's agent."}
 	GuardDynamic      = Text{ZH: "%s 的一個引數執行時才知道，可能變成選項。請加引號並在前面加 --，或直接寫出值。", EN: "an argument of %s is only known when it runs and could become an option. Quote it and put -- in front, or write the value."}

@@ -1,15 +1,29 @@
 // How the page speaks to the program. The token comes in the address's fragment,
 // which browsers send to nobody; it is kept for this tab only.
 
-const kept = (() => {
-  const m = location.hash.match(/token=([\w-]+)/)
+let kept = (() => {
+  const m = location.hash.match(/token=([\w-]+)(.*)/)
   if (m) {
-    try { sessionStorage.setItem('overtone.token', m[1]) } catch { /* storage may be off */ }
-    history.replaceState(null, '', location.pathname + '#/')
+    keep(m[1])
+    history.replaceState(null, '', location.pathname + '#' + (m[2] || '/'))
     return m[1]
   }
   try { return sessionStorage.getItem('overtone.token') || '' } catch { return '' }
 })()
+function keep(token) { try { sessionStorage.setItem('overtone.token', token) } catch { /* storage may be off */ } }
+
+// A link that is opened in a new tab has no token; the tabs that are open tell it theirs.
+// Only pages of this very address can hear each other.
+export const joinTabs = () => new Promise(done => {
+  const tabs = new BroadcastChannel('overtone')
+  tabs.onmessage = e => {
+    if (e.data === 'token?') return kept && tabs.postMessage({ token: kept })
+    if (!kept) { keep(kept = e.data.token); done() }
+  }
+  if (kept) return done()
+  tabs.postMessage('token?')
+  setTimeout(done, 1000)
+})
 
 let lang = (() => { try { return localStorage.getItem('overtone.lang') || '' } catch { return '' } })()
 export const language = () => lang
@@ -35,6 +49,15 @@ export async function get(path, query, signal) {
   const body = await r.json()
   if (!r.ok) throw new Refused(r.status, body.error)
   return body
+}
+
+// fetchFile has the browser save what the program answers.
+export async function fetchFile(path, query, name) {
+  const r = await fetch(address(path, query), options())
+  if (!r.ok) throw new Refused(r.status, (await r.json()).error)
+  const url = URL.createObjectURL(await r.blob())
+  Object.assign(document.createElement('a'), { href: url, download: name }).click()
+  setTimeout(() => URL.revokeObjectURL(url), 60000)
 }
 
 // live reads the stream of changes until it is stopped, and comes back when the

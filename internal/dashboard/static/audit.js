@@ -1,10 +1,9 @@
 // What past sessions went through, as `overtone audit` tells it.
 import { html, useEffect, useRef, useState } from './vendor/htm-preact.js'
 import { get } from './api.js'
-import { Badge, Empty, number, project, Section, short, span, t, Table, tokens, when } from './ui.js'
+import { Badge, Empty, money, number, project, Section, short, span, t, Table, tokens, when } from './ui.js'
 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
-const money = s => s.usd == null ? t('unknown') : (s.unpricedTokens > 0 ? '≥ ' : '') + '$' + new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(s.usd)
 
 // In an exported page the report is given, and there is nothing to choose.
 export function Audit({ report }) {
@@ -38,6 +37,7 @@ export function Audit({ report }) {
     ${x && x.sessions > 0 && html`
       <${Section} id="a-lost" title=${t('needed')} note=${t('neededNote', number(x.lost.compactions), number(x.compactions))}><${Lost} lost=${x.lost} /></>
       <${Section} id="a-whatif" title=${t('whatIf')}><${WhatIf} w=${x.whatIf} /></>
+      <${Section} id="a-heat" title=${t('heat')}><${Heat} days=${r.days || []} /></>
       <${Section} id="a-days" title=${t('byDay')}><${Days} days=${r.days || []} /></>
       <${Section} id="a-sessions" title=${t('mostCompacted')}><${Sessions} list=${r.sessions || []} linked=${!report} /></>
       <p class="quiet">${t('pricesFrom', r.prices.date, r.prices.source)}</p>`}
@@ -72,6 +72,27 @@ function WhatIf({ w }) {
     <ul class="legend"><li><i class="block good"></i>${t('if.legend.boundary')}</li><li><i class="block bad"></i>${t('if.legend.forced')}</li><li><i class="block between"></i>${t('if.legend.between')}</li></ul>
     ${w.happened > 0 && html`<p class="gap">${t('ifMid', number(w.happenedMidWork), number(w.happened), number(w.forced), number(policy))}${policy > w.happened && w.requests > 0 ? ' ' + t('ifMore', tokens(Math.round(w.sentByPolicy / w.requests)), tokens(Math.round(w.sent / w.requests))) : ''}</p>`}
     <p class="quiet gap">${w.notNeeded > 0 ? t('ifNotNeeded', number(w.notNeeded)) + ' ' : ''}${t('asLateWords')}${w.unknown > w.unseen ? ' ' + t('ifUnknown', number(w.unknown - w.unseen)) : ''}${w.unseen > 0 ? ' ' + t('ifUnseen', number(w.unseen)) : ''}</p>`
+}
+
+// A year of days, a column for each week: the darker, the more was spent. The table of days
+// has the numbers.
+export function Heat({ days }) {
+  const total = d => d.tokens.cacheRead + d.tokens.cacheWrite + d.tokens.input + d.tokens.output
+  const known = new Map(days.filter(d => total(d) > 0).map(d => [d.name, d]))
+  const sorted = [...known.values()].map(total).sort((a, b) => a - b)
+  const level = d => !d ? 0 : 1 + Math.min(3, Math.floor(4 * sorted.findIndex(n => n >= total(d)) / sorted.length))
+  const now = new Date(), weeks = innerWidth < 600 ? 26 : 53
+  const today = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate()) / 864e5
+  const first = today - (today + 4) % 7 - 7 * (weeks - 1) // a Sunday; day 0 was a Thursday
+  const show = (d, o) => new Intl.DateTimeFormat(document.documentElement.lang, { timeZone: 'UTC', ...o }).format(d * 864e5)
+  const cells = [], months = []
+  for (let day = first; day <= today; day++) {
+    const name = new Date(day * 864e5).toISOString().slice(0, 10), x = Math.floor((day - first) / 7) * 13, d = known.get(name)
+    if (name.endsWith('-01')) months.push(html`<text key=${name} x=${x} y="9">${show(day, { month: 'short' })}</text>`)
+    cells.push(html`<rect key=${name} class="heat${level(d)}" x=${x} y=${15 + (day - first) % 7 * 13} width="11" height="11" rx="2"><title>${d ? t('heatDay', name, number(d.sessions), number(d.compactions), tokens(total(d)), money(d)) : name}</title></rect>`)
+  }
+  return html`<svg class="heat" viewBox="0 0 ${weeks * 13 + 12} 106" role="img" aria-label=${t('heatWords', number([...known.keys()].filter(n => n >= new Date(first * 864e5).toISOString().slice(0, 10)).length), number(weeks))}>${months}${cells}</svg>
+    <p class="legend">${t('heatLess')} <svg class="heat scale" viewBox="0 0 65 11" aria-hidden="true">${[0, 1, 2, 3, 4].map(k => html`<rect key=${k} class="heat${k}" x=${k * 13} width="11" height="11" rx="2" />`)}</svg> ${t('heatMore')}</p>`
 }
 
 // A bar for each day, or for so many days as keep it wide enough to be seen, counted from

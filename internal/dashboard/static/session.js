@@ -4,9 +4,9 @@ import { html, useEffect, useState } from './vendor/htm-preact.js'
 import { get } from './api.js'
 import { Context } from './chart.js'
 import { Graph } from './graph.js'
-import { Badge, clock, Empty, mark, number, project, Section, short, span, stateClass, stateText, t, Table, tokens, useTick, when, word } from './ui.js'
+import { Badge, clock, Empty, mark, money, number, project, Section, short, span, stateClass, stateText, t, Table, tokens, useTick, when, word } from './ui.js'
 
-export function Session({ detail, state }) {
+export function Session({ detail, state, cost }) {
   useTick(1000)
   const d = detail, i = d.info || {}
   return html`
@@ -17,10 +17,11 @@ export function Session({ detail, state }) {
         <${Badge} kind="host">${i.host || t('oursOnly')}</>
         ${i.project && html`<span title=${i.project}>${project(i.project)}</span>`}
         ${d.context.model && html`<span>${d.context.model}</span>`}
+        ${cost && html`<span class="cost" title=${t('listPrice')}>${money(cost)} <small>${t('listPrice')}</small></span>`}
         ${i.cloneOf && html`<${Badge} kind="warn">${t('cloneOf', short(i.cloneOf, 13))}</>`}
         ${i.unreadableLines > 0 && html`<${Badge} kind="warn">${t('unreadable', number(i.unreadableLines))}</>`}
       </p>
-      ${d.readable && html`<p><a class="button" href=${'#/c/' + encodeURIComponent(d.id)}>${t('conversation')}</a></p>`}
+      ${d.readable && html`<p class="chips"><a class="button" href=${'#/c/' + encodeURIComponent(d.id)}>${t('conversation')}</a></p>`}
       <p class="path"><code>${d.id}</code>${d.path && html`<br /><code>${d.path}</code>`}</p>
       ${d.problems.length > 0 && html`<ul class="problems" role="alert">${d.problems.map(p => html`<li>${short(p, 300)}</li>`)}</ul>`}
     </header>
@@ -74,16 +75,21 @@ function Handed({ found }) {
   return html`<ol class="why" tabindex="0">${found.why.map((r, i) => html`<li key=${i}>${r.line}${(r.evidence || []).map((e, k) => html`<small key=${k}>${word('why', e.kind)} ${e.tool} <time datetime=${e.time}>${e.time && when(e.time)}</time> ${short(e.said, 200)}</small>`)}</li>`)}</ol>`
 }
 
+// Gauge is how full the context is.
+export function Gauge({ x, tiers }) {
+  return x.window > 0 && x.percentRemaining >= 0 && html`<div class="gauge" role="meter" aria-label=${t('contextUsed')} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${100 - x.percentRemaining} aria-valuetext=${t('used', number(x.used), number(x.window), x.percentRemaining)}>
+      <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="room" width="100" height="8" /><rect class="tier-${x.tier}" width=${Math.min(100, 100 - x.percentRemaining)} height="8" />
+        ${tiers.map(k => html`<rect key=${k.name} class="stop" x=${100 - k.remaining} width="0.4" height="8" />`)}
+      </svg></div>`
+}
+
 function Now({ d, tiers }) {
   const x = d.decision
   if (!x) return null
   const known = x.window > 0 && x.percentRemaining >= 0
   return html`<${Section} id="s-now" title=${t('now')}>
-    ${known && html`<div class="gauge" role="meter" aria-label=${t('contextUsed')} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${100 - x.percentRemaining} aria-valuetext=${t('used', number(x.used), number(x.window), x.percentRemaining)}>
-      <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-        <rect class="room" width="100" height="8" /><rect class="tier-${x.tier}" width=${Math.min(100, 100 - x.percentRemaining)} height="8" />
-        ${tiers.map(k => html`<rect key=${k.name} class="stop" x=${100 - k.remaining} width="0.4" height="8" />`)}
-      </svg></div>`}
+    <${Gauge} x=${x} tiers=${tiers} />
     <p><${Badge} kind=${x.verdict}>${word('verdict', x.verdict)}</> ${x.reason}</p>
     <dl class="facts">
       <div><dt>${t('contextUsed')}</dt><dd>${known ? t('used', number(x.used), number(x.window), x.percentRemaining) : x.used > 0 ? t('usedOnly', number(x.used)) : t('unknown')}</dd></div>
@@ -138,7 +144,7 @@ function Compactions({ d }) {
 
 function Compaction({ id, c }) {
   const p = c.packet
-  return html`<li><${Lazy} id=${id} n=${c.n} given=${p != null} summary=${html`
+  return html`<li><${Lazy} query=${{ id, n: c.n }} given=${() => p != null} summary=${html`
     <b>#${c.n}</b> ${c.ts ? when(c.ts) : ''} ${c.trigger && html`<${Badge}>${word('trigger', c.trigger)}</>`}
     <span class="sizes">${c.before ? tokens(c.before) : '?'} → ${c.after ? tokens(c.after) : '?'}</span>
     ${p ? html`<${Badge} kind=${p.seen ? 'good' : p.state === 'delivered' ? '' : 'warn'}>${t(p.seen ? 'packetSeen' : 'packet.' + p.state)}</>` : html`<${Badge}>${t('noPacket')}</>`}`}>
@@ -150,16 +156,16 @@ function Compaction({ id, c }) {
 }
 
 // Lazy loads what a compaction kept when somebody wants to know.
-export function Lazy({ id, n, given, summary, children }) {
+export function Lazy({ query, given, summary, children }) {
   const [open, setOpen] = useState(false)
   const [found, setFound] = useState(null), [error, setError] = useState('')
   useEffect(() => {
     if (!open) return
     const stop = new AbortController()
     setError('')
-    get('packet', { id, n, why: 1 }, stop.signal).then(setFound, e => stop.signal.aborted || setError(e.message))
+    get('packet', { ...query, why: 1 }, stop.signal).then(setFound, e => stop.signal.aborted || setError(e.message))
     return () => stop.abort()
-  }, [open, id, n])
+  }, [open, query.id, query.n, query.at])
   const list = (title, kind, names) => !names ? html`<div class="names"><h5>${title}</h5><p class="quiet">${t('unknown')}</p></div>` : html`<div class="names ${kind}"><h5>${title} <small>${names.length}</small></h5>
     ${names.length === 0 ? html`<p class="quiet">${t('none')}</p>` : html`<ul tabindex="0" aria-label=${title}>${names.map(x => html`<li key=${x}><code>${short(x, 120)}</code></li>`)}</ul>`}</div>`
   return html`<details onToggle=${e => setOpen(e.currentTarget.open)}><summary>${summary}</summary>
@@ -167,8 +173,8 @@ export function Lazy({ id, n, given, summary, children }) {
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${!found && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
       ${found && !found.kept && html`<p class="quiet">${t(found.summary ? 'nothingBefore' : 'summaryUnread')}</p>`}
-      ${found && html`<div class="kept">${list(t('kept'), 'good', found.kept)}${list(t(given ? 'handed' : 'wouldHand'), 'mid', found.handed)}${list(t('lost'), 'bad', found.lost)}</div>
-        <h5>${t(given ? 'handover' : 'wouldHandover')}</h5><${Handed} found=${found} />
+      ${found && html`<div class="kept">${list(t('kept'), 'good', found.kept)}${list(t(given(found.n) ? 'handed' : 'wouldHand'), 'mid', found.handed)}${list(t('lost'), 'bad', found.lost)}</div>
+        <h5>${t(given(found.n) ? 'handover' : 'wouldHandover')}</h5><${Handed} found=${found} />
         ${found.summary && html`<h5>${t('summary')}</h5><pre tabindex="0">${found.summary}</pre>`}`}`}
   </details>`
 }

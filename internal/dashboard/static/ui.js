@@ -39,6 +39,19 @@ export function useTick(ms) {
   useEffect(() => { const i = setInterval(() => set(n => n + 1), ms); return () => clearInterval(i) }, [ms])
 }
 
+// keys listens to single keys, while nobody writes.
+export function keys(map) {
+  const on = e => {
+    if (!map[e.key] || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return
+    e.preventDefault()
+    map[e.key](e)
+  }
+  addEventListener('keydown', on)
+  return () => removeEventListener('keydown', on)
+}
+
+export const money = s => s.usd == null ? t('unknown') : (s.unpricedTokens > 0 ? '≥ ' : '') + '$' + new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(s.usd)
+
 export const Badge = ({ kind, children }) => html`<span class="badge ${kind || ''}">${children}</span>`
 
 // What a stage has come to: never told by colour alone.
