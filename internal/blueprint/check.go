@@ -75,7 +75,8 @@ func check(f File, problems []Problem, root string, agents []string) []Problem {
 			}
 			return f.lines[i]["stage"]
 		}
-		if a := s.Spec.Agent; a != "" && !slices.Contains(agents, a) && (!strings.Contains(a, ":") || strings.HasPrefix(a, workflow.AgentPrefix)) {
+		if a := s.Spec.Agent; a != "" && !slices.Contains(agents, a) &&
+			(!strings.Contains(a, ":") || strings.HasPrefix(a, workflow.AgentPrefix)) {
 			p := Problem{File: f.Path, Line: at("agent"), Text: message.Because(message.FlawAgent, a)}
 			near := workflow.Nearest(a, agents)
 			if ours := workflow.AgentPrefix + a; slices.Contains(agents, ours) {

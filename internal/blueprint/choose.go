@@ -20,7 +20,7 @@ func (l Library) Named(name, custom string, rules workflow.Rules, lang message.L
 		var keys []string
 		for _, s := range stages {
 			if _, ok := workflow.Lookup(s.Key); !ok && s.Spec.Agent == "" {
-				return File{}, message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, s.Key), message.HintStages, strings.Join(workflow.StageNames(), ", "))}
+				return File{}, badStage(s.Key)
 			}
 			keys = append(keys, s.Key)
 		}
@@ -45,11 +45,15 @@ func (l Library) Named(name, custom string, rules workflow.Rules, lang message.L
 
 // unknown is the answer to a name that nothing has.
 func (l Library) unknown(name string) error {
-	known := l.Names()
-	if near := workflow.Nearest(name, known); len(near) > 0 {
-		return message.Misuse{Err: message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintNearAll, strings.Join(near, ", "), strings.Join(known, ", "))}
+	known, fail := strings.Join(l.Names(), ", "), message.Fail(message.UnknownTemplate, name)
+	if near := workflow.Nearest(name, l.Names()); len(near) > 0 {
+		return message.Misuse{Err: message.WithHint(fail, message.HintNearAll, strings.Join(near, ", "), known)}
 	}
-	return message.Misuse{Err: message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintTemplates, strings.Join(known, ", "))}
+	return message.Misuse{Err: message.WithHint(fail, message.HintTemplates, known)}
+}
+
+func badStage(key string) error {
+	return message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, key), message.HintStages, strings.Join(workflow.StageNames(), ", "))}
 }
 
 // broken is the answer to a file that cannot be run.
@@ -87,7 +91,7 @@ func parseStages(text string) ([]workflow.Draft, error) {
 				key += ":" + suffix
 			}
 			if key == "" {
-				return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, strings.TrimSpace(text)), message.HintStages, strings.Join(workflow.StageNames(), ", "))}
+				return nil, badStage(strings.TrimSpace(text))
 			}
 			s := workflow.Draft{Key: key, Retries: -1, Spec: workflow.Spec{Agent: strings.TrimSpace(agent)}}
 			if len(members) > 1 {

@@ -244,7 +244,8 @@ func (d *decoder) when(s *workflow.Draft, m config.Member) {
 			d.add(m.Line, message.FlawLong, "when.paths", maxPatterns)
 		}
 		for _, p := range s.Spec.When {
-			if len(p) > 200 || strings.Count(p, "**") > 4 || strings.Count(p, "/") > 32 || strings.Trim(p, "!/") == "" || slices.Contains(strings.Split(strings.TrimPrefix(p, "!"), "/"), "..") {
+			if len(p) > 200 || strings.Count(p, "**") > 4 || strings.Count(p, "/") > 32 || strings.Trim(p, "!/") == "" ||
+				slices.Contains(strings.Split(strings.TrimPrefix(p, "!"), "/"), "..") {
 				d.add(m.Line, message.FlawPattern, p).Hint = message.Because(message.HintFlawPattern)
 			}
 		}

@@ -25,7 +25,8 @@ func (l Library) Print(t *terminal.Terminal, all bool) error {
 	rows := [][]string{t.Head(message.ColTemplate, message.ColLabel, message.ColStages)}
 	var more, names []string
 	for i, e := range l.List() {
-		r := row{Name: e.Name, AliasOf: sameAs(e.Name), Label: e.Label.In(t.Lang), Stages: terminal.List(e.DAG.Keys()), File: orNull(e.Path), Hidden: e.Hidden}
+		r := row{Name: e.Name, AliasOf: sameAs(e.Name), Label: e.Label.In(t.Lang), File: orNull(e.Path), Hidden: e.Hidden}
+		r.Stages = terminal.List(e.DAG.Keys())
 		text := chain(e.DAG)
 		for _, p := range e.Problems {
 			r.Problems = append(r.Problems, p.In(t.Lang))
@@ -102,7 +103,10 @@ func (f File) Print(t *terminal.Terminal, s *workflow.State) error {
 	for k, n := range s.DAG.All() {
 		info, _ := s.DAG.Info(k)
 		spec := s.DAG.Spec(k)
-		o := node{Stage: k, Label: info.Label.In(t.Lang), Judges: s.Quality(k), Deps: terminal.List(n.Deps), Next: terminal.List(n.Next), Agent: orNull(s.DAG.AgentOf(k)), OnFail: orNull(n.OnFail), Run: spec.Run, Context: spec.Context, When: spec.When}
+		o := node{
+			Stage: k, Label: info.Label.In(t.Lang), Judges: s.Quality(k), Deps: terminal.List(n.Deps), Next: terminal.List(n.Next),
+			Agent: orNull(s.DAG.AgentOf(k)), OnFail: orNull(n.OnFail), Run: spec.Run, Context: spec.Context, When: spec.When,
+		}
 		row := []string{k, terminal.Dash(n.Deps), terminal.Dash(n.Next), "—", "—", s.DAG.AgentOf(k)}
 		if spec.Run != "" {
 			row[5] = "$ " + message.Cut(message.OneLine(spec.Run), 60)

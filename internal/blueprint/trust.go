@@ -56,7 +56,8 @@ func readTrust(home string) (trustList, error) {
 	}
 	if err == nil && list.Version > trustVersion {
 		// Read and written again, it would lose what only that version knows.
-		return list, message.WithHint(fmt.Errorf("%s was written by a newer version", filepath.Join(home, TrustFile)), message.HintUpgrade, "overtone")
+		err := fmt.Errorf("%s was written by a newer version", filepath.Join(home, TrustFile))
+		return list, message.WithHint(err, message.HintUpgrade, "overtone")
 	}
 	if err != nil {
 		return list, fmt.Errorf("read %s: %w", filepath.Join(home, TrustFile), err)

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // deed is a command that writes. $CLAUDE and $CODEX stand for recorded sessions, $CLONE
@@ -368,15 +370,15 @@ func TestCommandsKilledAtRandom(t *testing.T) {
 				a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 				slices.Sort(a)
 				slices.Sort(b)
-				if !slices.Equal(a, b) {
-					t.Errorf("%s prints %.500s, made anew %.500s %v", command, got, want, err)
+				if diff := cmp.Diff(b, a); diff != "" {
+					t.Errorf("%s, made anew and after kills: %.3000s %v", command, diff, err)
 				}
 			}
 		})
 	}
 	l.t = t
 	l.leftovers()
-	t.Logf("%d kills of %d commands, %d lived", sum, len(deeds), lived)
+	t.Logf("seed %d: %d kills of %d commands, %d lived", seed, sum, len(deeds), lived)
 }
 
 // leftovers checks that files under temporary names go with later commands.

@@ -130,7 +130,7 @@ func TestLoadAutoCompact(t *testing.T) {
 				a.Trigger.EarlyPercentRemainingLT, a.Trigger.AsapPercentRemainingLT = 90, 60
 				a.PacketAuthor, a.Prompt = "agent", "body"
 			}),
-			problem: "auto-compact.md:5: trigger.ready_percent_remaining_lt: sequence end token ']' not found",
+			problem: "auto-compact.md:5: trigger.ready_percent_remaining_lt: not YAML: brackets [ ] do not match",
 		},
 		{
 			name: "several problems are one line", file: "---\nx: 1\ntrigger: 5\npacket:\n  author: me\n  max_tail_chars: 7\n---\nbody",

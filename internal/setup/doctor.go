@@ -51,6 +51,7 @@ func (e Env) Examine(ctx context.Context, sess *store.Session) []Finding {
 	d.checkTrust()
 	d.checkBinary(ctx)
 	d.checkHook(ctx)
+	d.Ask(ctx, slices.DeleteFunc(host.All(), func(h *host.Host) bool { return !d.has(h, cfg.Compact) }))
 	installed := false
 	for _, h := range host.All() {
 		if d.checkHost(ctx, h, cfg.Compact) {
@@ -250,6 +251,14 @@ func (d *doctor) upgraded(s host.Setup, f host.File, runs []host.Manifest) bool 
 	return len(runs) > 0 && runs[0].Version != d.Version && s.Present(f.Before) && (s.Plugin.Dir == "" || s.Plugin.There())
 }
 
+// has reports whether something of ours is installed in a host.
+func (d *doctor) has(h *host.Host, cfg config.Compact) bool {
+	runs, _ := d.backups().Open(h.Name) // checkHost tells what is wrong
+	s := d.setup(h, cfg)
+	f, _ := host.Open(s.Settings)
+	return len(runs) > 0 || s.Present(f.Before)
+}
+
 // checkHost looks at the installation in one host, if there is one.
 func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact) (installed bool) {
 	if err := mirror.Check(ctx, h, d.Folders.Find); err != nil {
@@ -366,7 +375,7 @@ func (d *doctor) checkVersion(ctx context.Context, h *host.Host) host.Version {
 		d.add(id, host.Warn, message.WarnNoProgram, h.Title, h.Program)
 		return host.Version{}
 	}
-	v, err := host.Ask(ctx, bin, d.Environ())
+	v, err := d.version(ctx, bin)
 	switch {
 	case err != nil:
 		d.add(id, host.Warn, message.WarnAskVersion, err.Error())

@@ -108,7 +108,7 @@ func (i *installation) checkHost(ctx context.Context, o Options) {
 		}
 		return
 	}
-	v, err := host.Ask(ctx, bin, i.env.Environ())
+	v, err := i.env.version(ctx, bin)
 	i.host = v
 	switch {
 	case err != nil && h.Gates:
@@ -195,7 +195,8 @@ func (i *installation) planOwn(o Options, cfg config.Config) error {
 func (i *installation) set(f *host.File, key, value string) error {
 	after, err := config.Set(f.After, key, value)
 	if err != nil {
-		return message.WithHint(message.Fail(message.ConfigNotSet, f.Path, key, value), message.HintEditConfig, i.env.Folders.Short(f.Path), key, value)
+		return message.WithHint(message.Fail(message.ConfigNotSet, f.Path, key, value), message.HintEditConfig,
+			i.env.Folders.Short(f.Path), key, value)
 	}
 	f.After = after
 	return nil
@@ -231,7 +232,8 @@ func (i *installation) planSettings(status bool) error {
 	if err := f.Edit(edits); err != nil {
 		return i.jsonHint(err, f.Path)
 	}
-	if changed := slices.ContainsFunc(f.Edits, func(e host.Edit) bool { return e.Old != nil }); changed && s.Texts.Changed != (message.Text{}) {
+	changed := slices.ContainsFunc(f.Edits, func(e host.Edit) bool { return e.Old != nil })
+	if changed && s.Texts.Changed != (message.Text{}) {
 		i.warn(s.Texts.Changed)
 	}
 	i.settings = []*host.File{&f}

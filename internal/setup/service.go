@@ -33,12 +33,14 @@ var watchVars = []string{"PATH", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "OVERTONE_HO
 // WatchService is the service that runs the watcher with these arguments on a
 // system of that name.
 func (e Env) WatchService(system, program string, args ...string) (Service, error) {
-	return e.service(system, "overtone-watch-codex", "overtone watch codex", "Overtone: compacts Codex at natural boundaries", append([]string{program}, args...))
+	return e.service(system, "overtone-watch-codex", "overtone watch codex", "Overtone: compacts Codex at natural boundaries",
+		append([]string{program}, args...))
 }
 
 // ShipService is the service that ships this machine's timelines.
 func (e Env) ShipService(system, program string, args ...string) (Service, error) {
-	return e.service(system, "overtone-team-ship", "overtone-team ship", "Overtone: ships timelines to the team's hub", append([]string{program}, args...))
+	return e.service(system, "overtone-team-ship", "overtone-team ship", "Overtone: ships timelines to the team's hub",
+		append([]string{program}, args...))
 }
 
 func (e Env) service(system, name, runs, description string, command []string) (Service, error) {

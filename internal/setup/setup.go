@@ -7,10 +7,12 @@
 package setup
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -33,6 +35,54 @@ type Env struct {
 	Version string // of the product
 	Build   string // the same with the revision, as --version prints it
 	Lang    message.Lang
+	// Progress is told how many programs of how many have said their version; may be nil.
+	Progress func(done, total int64)
+
+	versions map[string]asked // of programs that were asked
+}
+
+type asked struct {
+	host.Version
+	err error
+}
+
+// Ask asks the programs of hosts for their versions, all at once: each takes up to seconds
+// to start.
+func (e *Env) Ask(ctx context.Context, hosts []*host.Host) {
+	e.versions = map[string]asked{}
+	var bins []string
+	for _, h := range hosts {
+		if bin, err := exec.LookPath(h.Program); err == nil {
+			bins = append(bins, bin)
+		}
+	}
+	var wait sync.WaitGroup
+	var mutex sync.Mutex
+	e.tell(0, len(bins))
+	for _, bin := range bins {
+		wait.Go(func() {
+			v, err := host.Ask(ctx, bin, e.Environ())
+			mutex.Lock()
+			defer mutex.Unlock()
+			e.versions[bin] = asked{v, err}
+			e.tell(len(e.versions), len(bins))
+		})
+	}
+	wait.Wait()
+}
+
+func (e *Env) tell(done, total int) {
+	if e.Progress != nil {
+		e.Progress(int64(done), int64(total))
+	}
+}
+
+// version is what a program that was asked calls itself.
+func (e *Env) version(ctx context.Context, bin string) (host.Version, error) {
+	if a, ok := e.versions[bin]; ok {
+		return a.Version, a.err
+	}
+	return host.Ask(ctx, bin, e.Environ())
 }
 
 func (e Env) config() (config.Config, []config.Problem) {

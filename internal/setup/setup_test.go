@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +51,38 @@ func actions(r Report) map[action]int {
 		n[f.Action]++
 	}
 	return n
+}
+
+// Programs are asked for their versions all at once: here each answers only once the other
+// one has been started, too.
+func TestAskAllAtOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no shell scripts")
+	}
+	e := newEnv(t)
+	dir := os.Getenv("PATH")
+	pipe := filepath.Join(dir, "pipe")
+	if out, err := exec.Command("/usr/bin/mkfifo", pipe).CombinedOutput(); err != nil {
+		t.Fatal(err, string(out))
+	}
+	script := func(name, line string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+line+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script("claude", "echo '2.1.197 (Claude Code)' > "+pipe+"; echo 2.1.197")
+	script("codex", "read line < "+pipe+"; echo codex-cli 0.166.0")
+	var told [][2]int64
+	e.Progress = func(done, total int64) { told = append(told, [2]int64{done, total}) }
+	e.Ask(context.Background(), host.All())
+	for name, want := range map[string]host.Version{"claude": {2, 1, 197}, "codex": {0, 166, 0}} {
+		if got := e.versions[filepath.Join(dir, name)]; got.err != nil || got.Version != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if d := cmp.Diff([][2]int64{{0, 2}, {1, 2}, {2, 2}}, told); d != "" {
+		t.Error(d)
+	}
 }
 
 // Every host: a plan writes nothing, applying it twice changes nothing more, the

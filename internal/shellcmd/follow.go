@@ -99,8 +99,6 @@ func (f *follower) program(args []arg, s *scope) {
 	switch args[0].Text {
 	case "cd", "pushd":
 		s.cd(args[1:])
-	case "popd":
-		s.cd([]arg{literal("-")})
 	case "set":
 		for _, a := range args[1:] {
 			if a.Text == "errexit" || strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "--") && strings.Contains(a.Text, "e") {
@@ -110,13 +108,6 @@ func (f *follower) program(args []arg, s *scope) {
 	case "eval":
 		f.inline("eval", join(args[1:]), s)
 		return
-	case "trap":
-		if len(args) > 2 && args[1].Text != "-" && args[1].Text != "" {
-			c := f.sub(s)
-			c.decides = false
-			f.inline("trap", args[1], c)
-			return
-		}
 	}
 	if !f.wrapped(args, s) {
 		f.emit(args, s)
@@ -145,48 +136,8 @@ func join(args []arg) arg {
 	return out
 }
 
-// output is the text that a statement certainly prints: an echo, a printf
-// without verbs or a cat of a here-document, in front of a shell's pipe.
-func (w *walker) output(st *syntax.Stmt, s *scope) *arg {
-	c, ok := st.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 {
-		return nil
-	}
-	w.muted = true
-	defer func() { w.muted = false }()
-	args := w.words(c.Args, s)
-	if len(args) == 0 {
-		return nil
-	}
-	rest := args[1:]
-	switch base(args[0].Text) {
-	case "cat":
-		for _, r := range st.Redirs {
-			if r.Hdoc != nil && len(rest) == 0 {
-				out := w.text(r.Hdoc, s)
-				return &out
-			}
-		}
-	case "printf":
-		if len(rest) == 1 && !strings.Contains(rest[0].Text, "%") {
-			rest[0].Text = ansiC(rest[0].Text)
-			return &rest[0]
-		}
-		if len(rest) == 2 && (rest[0].Text == `%s\n` || rest[0].Text == "%s") {
-			return &rest[1]
-		}
-	case "echo":
-		if len(rest) > 0 && (rest[0].Text == "-n" || rest[0].Text == "-e" || rest[0].Text == "-ne") {
-			rest = rest[1:]
-		}
-		out := join(rest)
-		return &out
-	}
-	return nil
-}
-
 // carriers run the command, or the script, that is among their arguments.
-const carriers = " env sudo doas command builtin exec nohup chronic unbuffer busybox nice ionice time timeout gtimeout stdbuf xargs setsid caffeinate taskset chroot strace ltrace flock su script watch find "
+const carriers = " env sudo doas command builtin exec nohup chronic unbuffer busybox nice ionice time timeout gtimeout stdbuf xargs setsid caffeinate taskset chroot strace ltrace flock su script watch "
 
 // wrapped follows args into the command or script they carry. It reports false
 // when args is an ordinary command.
@@ -204,7 +155,7 @@ func (f *follower) wrapped(args []arg, s *scope) bool {
 		return false
 	}
 	c := f.sub(s)
-	c.stdin, c.env = s.stdin, slices.Clip(s.env)
+	c.env = slices.Clip(s.env)
 	for i := 1; i < len(args); i++ {
 		if f.spend(128); f.err != nil { // shapes are looked through for each word
 			return true
@@ -227,14 +178,7 @@ func (f *follower) wrapped(args []arg, s *scope) bool {
 			return true
 		case knownProgram([]string{a}):
 			inner := args[i:]
-			switch name {
-			case "find": // what follows ; or + is find's again
-				if end := slices.IndexFunc(inner, func(a arg) bool { return a.Text == ";" || a.Text == "+" }); end > 0 {
-					inner = inner[:end]
-				}
-				c.decides = false
-				f.emit(args, s)
-			case "xargs":
+			if name == "xargs" {
 				inner = append(slices.Clip(inner), arg{Dynamic: true})
 			}
 			f.deeper(func() { f.program(inner, c) })
@@ -257,9 +201,9 @@ func isShell(name string) bool {
 	return slices.Contains([]string{"bash", "sh", "zsh", "dash", "ksh", "mksh", "ash"}, name)
 }
 
-// shell follows bash -c '…' and shells that read a script from the line.
+// shell follows bash -c '…'.
 func (f *follower) shell(name string, args []arg, s *scope) bool {
-	command, stdin := false, false
+	command := false
 	c := f.sub(s)
 	c.errexit = false
 	for len(args) > 0 && len(args[0].Text) > 1 && strings.ContainsAny(args[0].Text[:1], "-+") {
@@ -272,23 +216,17 @@ func (f *follower) shell(name string, args []arg, s *scope) bool {
 			return false
 		}
 		command = command || strings.Contains(a, "c")
-		stdin = stdin || strings.Contains(a, "s")
 		c.errexit = c.errexit || strings.Contains(a, "e")
 		if strings.ContainsAny(a, "oO") && len(args) > 0 {
 			c.errexit = c.errexit || args[0].Text == "errexit"
 			args = args[1:]
 		}
 	}
-	switch {
-	case command && len(args) > 0:
-		c.args = args[min(2, len(args)):]
-		f.inline(name, args[0], c)
-	case !command && (stdin || len(args) == 0) && s.stdin != nil:
-		c.args = args
-		f.inline(name, *s.stdin, c)
-	default:
+	if !command || len(args) == 0 {
 		return false
 	}
+	c.args = args[min(2, len(args)):]
+	f.inline(name, args[0], c)
 	return true
 }
 

@@ -2,7 +2,6 @@ package shellcmd
 
 import (
 	"cmp"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -34,15 +33,14 @@ type gitCommit struct {
 // already, and commit-tree is plumbing. Forms that never commit (--dry-run,
 // --short, --help) are left out.
 //
-// aliases gives the value of a git alias; it may be nil. Aliases that the line
-// itself sets, by -c alias.x=… or git config, are known as well.
+// aliases gives the value of a git alias; it may be nil.
 func gitCommits(cmds []command, aliases func(string) (string, bool)) (commits []gitCommit, opaque bool) {
 	g := findGit(cmds, aliases)
 	return g.commits, g.opaque
 }
 
 func findGit(cmds []command, aliases func(string) (string, bool)) gitFinder {
-	g := gitFinder{aliases: aliases, local: map[string]string{}, fuel: maxSteps}
+	g := gitFinder{aliases: aliases, fuel: maxSteps}
 	for _, c := range cmds {
 		g.command(c, 0)
 	}
@@ -54,22 +52,10 @@ const maxCommits = 64
 
 type gitFinder struct {
 	aliases func(string) (string, bool)
-	local   map[string]string // aliases that the line itself sets
 	fuel    int
 	commits []gitCommit
 	opaque  bool
 	moves   bool // git revert or cherry-pick is run
-}
-
-func (g *gitFinder) alias(name string) (string, bool) {
-	name = strings.ToLower(name)
-	if v, ok := g.local[name]; ok {
-		return v, true
-	}
-	if g.aliases == nil {
-		return "", false
-	}
-	return g.aliases(name)
 }
 
 func (g *gitFinder) command(c command, depth int) {
@@ -85,9 +71,7 @@ func (g *gitFinder) command(c command, depth int) {
 		g.opaque = g.opaque || !g.inert(c)
 		return
 	}
-	call := parseGit(c)
-	maps.Copy(g.local, call.aliases)
-	g.call(c, call, depth)
+	g.call(c, parseGit(c), depth)
 }
 
 func (g *gitFinder) call(c command, call gitCall, depth int) {
@@ -110,10 +94,6 @@ func (g *gitFinder) call(c command, call gitCall, depth int) {
 			Quiet: o.quiet || c.Hidden, Subject: o.subject, Decides: c.Decides,
 			Dated: slices.ContainsFunc(c.Env, func(a assign) bool { return a.Name == "GIT_COMMITTER_DATE" }),
 		})
-	case call.sub == "config":
-		if name, value, ok := configAlias(call.args); ok {
-			g.local[name] = value
-		}
 	case call.sub == "submodule":
 		g.opaque = g.opaque || slices.ContainsFunc(call.args, func(a arg) bool { return a.Text == "foreach" })
 	case strings.Contains(gitBuiltins, " "+call.sub+" "):
@@ -124,7 +104,10 @@ func (g *gitFinder) call(c command, call gitCall, depth int) {
 }
 
 func (g *gitFinder) viaAlias(c command, call gitCall, depth int) {
-	value, ok := g.alias(call.sub)
+	value, ok := "", false
+	if g.aliases != nil {
+		value, ok = g.aliases(strings.ToLower(call.sub))
+	}
 	if !ok {
 		g.opaque = true
 		return
@@ -178,12 +161,11 @@ type gitCall struct {
 	dir      string
 	dirKnown bool
 	gitDir   string
-	aliases  map[string]string
 	none     bool // --version, --help: nothing else is run
 }
 
 func parseGit(c command) gitCall {
-	call := gitCall{dir: c.Dir, dirKnown: c.DirKnown, aliases: map[string]string{}}
+	call := gitCall{dir: c.Dir, dirKnown: c.DirKnown}
 	for _, a := range c.Env {
 		if a.Name == "GIT_DIR" {
 			call.gitDir = a.Value.Text
@@ -223,11 +205,7 @@ func parseGit(c command) gitCall {
 			}
 			call.dir, call.dirKnown = within(call.dir, v.Text), call.dirKnown || rooted(v.Text)
 		case "-c":
-			v := value("", false)
-			key, val, _ := strings.Cut(v.Text, "=")
-			if alias, ok := strings.CutPrefix(strings.ToLower(key), "alias."); ok {
-				call.aliases[alias] = val
-			}
+			value("", false)
 		case "--git-dir":
 			call.gitDir = value(attached, has).Text
 		case "--work-tree", "--namespace", "--super-prefix", "--attr-source", "--config-env":
@@ -254,56 +232,21 @@ type commitOptions struct {
 // message that says --dry-run from the option.
 func parseCommitOptions(args []arg) (o commitOptions) {
 	messages := 0
-	for _, opt := range options(args, valueFlags{short: "mFCct", perhaps: "Su", long: commitValue}) {
-		is := func(short, long string, least int) bool {
-			name, ok := strings.CutPrefix(opt.name, "--")
-			return opt.name == "-"+short || ok && abbreviates(name, long, least)
-		}
-		switch {
-		case is("m", "message", 1):
+	values := named("--message", "--file", "--reuse-message", "--reedit-message", "--fixup", "--squash", "--author", "--date", "--template", "--trailer", "--cleanup", "--pathspec-from-file")
+	for _, opt := range options(args, valueFlags{short: "mFCct", perhaps: "Su", long: values}) {
+		switch opt.name {
+		case "-m", "--message":
 			if messages++; messages == 1 && !opt.value.Dynamic {
 				o.subject, _, _ = strings.Cut(strings.TrimSpace(opt.value.Text), "\n")
 				o.subject = strings.TrimSpace(o.subject)
 			}
-		case is("q", "quiet", 1):
+		case "-q", "--quiet":
 			o.quiet = true
-		case is("h", "help", 1), is("z", "null", 2), is("", "dry-run", 2), is("", "porcelain", 2), is("", "short", 2), is("", "long", 1):
+		case "-h", "--help", "-z", "--null", "--dry-run", "--porcelain", "--short", "--long":
 			o.never = true
 		}
 	}
 	return o
-}
-
-// commitValue reports whether an option of git commit takes the next word. The
-// number is how far the name may be shortened.
-func commitValue(name string) bool {
-	name = strings.TrimPrefix(name, "--")
-	for o := range strings.FieldsSeq("1message 3file 3reuse-message 3reedit-message 3fixup 2squash 2author 2date 2template 2trailer 1cleanup 9pathspec-from-file") {
-		if abbreviates(name, o[1:], int(o[0]-'0')) {
-			return true
-		}
-	}
-	return false
-}
-
-// abbreviates reports whether name is long cut after at least least letters.
-func abbreviates(name, long string, least int) bool {
-	return len(name) >= least && strings.HasPrefix(long, name)
-}
-
-// configAlias reads git config alias.NAME VALUE.
-func configAlias(args []arg) (name, value string, ok bool) {
-	var words []string
-	for _, a := range args {
-		if !strings.HasPrefix(a.Text, "-") && (len(words) > 0 || a.Text != "set") {
-			words = append(words, a.Text)
-		}
-	}
-	if len(words) != 2 {
-		return "", "", false
-	}
-	name, ok = strings.CutPrefix(strings.ToLower(words[0]), "alias.")
-	return name, words[1], ok
 }
 
 // gitBuiltins are the subcommands that make no commit by git commit's rules and

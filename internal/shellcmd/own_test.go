@@ -70,7 +70,6 @@ func TestAsks(t *testing.T) {
 		"git commit -qam 'one two'":       "one two",
 		"git commit -mone -m body":        "one",
 		"git commit --message=one":        "one",
-		"git commit --mess one":           "one",
 		"git commit -m $'one\\nbody'":     "one",
 		"git commit -m \"$M\"":            "",
 		"git commit -m \"$M\" -m one":     "",

@@ -17,10 +17,12 @@ import (
 //	ls # list \                    a comment whose last character is a backslash: the next line is a command
 //	cat <<E … \                    a here-document, whose end may be put together from two lines
 //	ls `awk '"`>new`"' f`          a backquote in quotes in backquotes
+//	{ ls } always { touch new; }   a bracket that ends a word: zsh closes the block with it
 //
 // So all that is like them is refused, by its text and not by its tree.
 func (g *guard) readings(f *syntax.File, text string, lang syntax.LangVariant) {
 	written := func(n syntax.Node) string { return text[n.Pos().Offset():n.End().Offset()] }
+	var body *syntax.Word // of the here-document that was met last, which is no word of a command
 	syntax.Walk(f, func(n syntax.Node) bool {
 		if g.spend(8); n == nil || g.err != nil {
 			return false
@@ -35,7 +37,10 @@ func (g *guard) readings(f *syntax.File, text string, lang syntax.LangVariant) {
 			plain = matches(plainExpansion(), written(n))
 		case *syntax.ArithmExp:
 			plain = !n.Bracket
+		case *syntax.Word:
+			plain = n == body || paired(n)
 		case *syntax.Redirect:
+			body = n.Hdoc
 			plain = n.Hdoc == nil || n.Op == syntax.Hdoc && document(written(n.Word), written(n.Hdoc), text[n.Hdoc.End().Offset():])
 		}
 		if !plain {
@@ -62,6 +67,29 @@ var plainExpansion = sync.OnceValue(func() string {
 	}, "|")
 	return `^\$(?:` + name + `|\{#?` + element + `\}|\{` + element + `(?:` + operation + `)\})$`
 })
+
+// paired reports whether every unquoted } of a word has its { before it. To zsh any other
+// one ends the block around it, wherever it stands.
+func paired(word *syntax.Word) bool {
+	open := 0
+	for _, p := range word.Parts {
+		lit, ok := p.(*syntax.Lit)
+		for i := 0; ok && i < len(lit.Value); i++ {
+			switch lit.Value[i] {
+			case '\\':
+				i++
+			case '{':
+				open++
+			case '}':
+				open--
+			}
+			if open < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // document reports whether a here-document ends where everybody sees its end: at a
 // line that is the word behind <<, and nothing else. The body that the parser tells

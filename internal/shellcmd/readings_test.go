@@ -20,6 +20,8 @@ func TestTwoReadings(t *testing.T) {
 		"cat <<EOF\nEO\\\nF\ntouch new\nEOF",
 		`echo ${x:-<(touch new)}`,
 		"ls `awk '\"`>new`\"' f`",
+		// These in zsh.
+		"{ ls } always { touch new; }", "{ echo a} always { touch new; }", `{ echo "a"} always { touch new; }`, "{ x=a} always { touch new; }", "{ cat < f} always { touch new; }", "ls | { cat {a}} always { touch new; }", "echo }", `echo "{"}`, "echo ${x}}", "echo {a b}",
 		// Their kin.
 		`echo "${x:-'a'}"`, `echo "${x:+"a"}"`, `echo "${x-a b}"`, `echo ${x:-$y}`, `echo ${x:-a\}}`, `echo ${x:-"}"}`, `echo ${x:-{}`, `echo ${x#'a'}`, `echo ${x%%"$y"}`, `echo ${x//\//a}`, `echo ${x/a/$(ls)}`, `echo ${x:-$(ls)}`,
 		`echo "${x:?a b}"`, "echo ${x:-`ls`}", "echo ${x:-\n}", "echo ${x:-é}", "echo ${x\\\n}", `echo $[1]`, "cat <<E\n${x:-'a'}\nE", `x="${y:-'a'}"`, `bash -c 'echo "${x:-"a"}"'`, `echo "$(echo "${x:-'a'}")"`, `[[ ${x:-'a'} ]]`, `cat < "${x:-'a'}"`,
@@ -34,6 +36,7 @@ func TestTwoReadings(t *testing.T) {
 	}
 	for _, line := range []string{
 		`echo "${x:-a}" "${x:+.a/b-c_1}" "${x-}"`, `echo ${f##*/} "${f%.*}" "${f%%.tar.gz}" "${PATH//:/ }" "${x/a/b}" "${x:1:2}" "${x: -1}" "${#x}" "${a[0]}" "${a[@]}" "${#a[@]}" "${x^^}"`,
+		`git show HEAD@{1} stash@{0}`, `echo {a,b}{1..3} \} "}" '}' {"a",b}`, `docker inspect --format={{.Id}} x`, "cat <<E\n}\nE", "{ ls {a,b}; }",
 		"ls # a \\ b", "ls # it's `here`\ngit status", "# a\nls # b\n# c", "grep -n '`' README.md", "grep -n \"\\`a\\`\" README.md", `grep '\\' f # the end`,
 		"cat <<E\na $x\nE", "cat <<'E'\na\\\nE", "cat <<\"E\" | sort\n\\\nE\nls", "cat <<E; ls\nE", "echo $(cat <<E\na\nE\n)", "ls \\\n  -l \\\n  f",
 	} {

@@ -61,6 +61,16 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
+// Where only a value is unknown, the reason is the value, not the program's options.
+func TestValueIsTheReason(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{`curl -q -s "http://localhost:$PORT/"`, `git log $(git branch --show-current)`, `getent passwd "$USER"`} {
+		if ok, why := ReadOnly(line); ok || why.text != message.GuardDynamic {
+			t.Errorf("%s: %s", line, why.In(message.EN))
+		}
+	}
+}
+
 // Some commands of overtone are a person's, however an agent wraps them; the words
 // alone are nobody's.
 func TestPersonal(t *testing.T) {

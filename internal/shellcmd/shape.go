@@ -229,7 +229,8 @@ func (m *match) command(kind string, args []arg) int {
 
 // exec takes find's -exec with its command. All of it must be certain: a word that
 // becomes ; ends it, and what follows is find's. A path that find finds starts like
-// the place it is found in, which is no option.
+// the place it is found in, which is no option; the bare name that some hand to
+// -execdir may be one.
 func (m *match) exec(args []arg) int {
 	if !args[0].is("-exec") && !args[0].is("-execdir") {
 		return 0
@@ -237,7 +238,7 @@ func (m *match) exec(args []arg) int {
 	for i := 1; i < len(args) && !args[i].Dynamic; i++ {
 		several := args[i].is("+") && args[i-1].is("{}")
 		if i > 1 && (several || args[i].is(";")) {
-			m.commands = append(m.commands, replaced(args[1:i], "{}", arg{Dynamic: true, one: !several, traits: traits{safe: true}}))
+			m.commands = append(m.commands, replaced(args[1:i], "{}", arg{Dynamic: true, one: !several, traits: traits{safe: args[0].is("-exec")}}))
 			return i + 1
 		}
 	}

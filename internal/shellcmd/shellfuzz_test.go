@@ -202,7 +202,7 @@ func (g grammar) stmt(depth int) string {
 	case 0:
 		out = s() + g.pick("; ", " && ", " || ", " | ", " |& ", "\n", " & ") + s()
 	case 1:
-		out = g.pick("( "+s()+" )", "{ "+s()+"; }", "! "+s(), "time "+s())
+		out = g.pick("( "+s()+" )", "{ "+s()+"; }", "{ "+g.simple(0)+g.pick(" }", "}", "}}")+" always { "+g.simple(0)+"; }", "! "+s(), "time "+s())
 	case 2:
 		out = "if " + s() + "; then " + s() + g.pick("; fi", "; else "+s()+"; fi")
 	case 3:

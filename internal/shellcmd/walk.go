@@ -53,14 +53,12 @@ type scope struct {
 	hidden  bool
 	decides bool
 	errexit bool
-	stdin   *arg // text that the command reads, when the line tells
 }
 
 func (w *walker) sub(s *scope) *scope {
 	w.spend(2 * len(s.vars))
 	c := *s
 	c.vars = maps.Clone(s.vars)
-	c.stdin = nil
 	return &c
 }
 
@@ -121,8 +119,8 @@ func (w *walker) stmt(st *syntax.Stmt, s *scope) {
 	w.spend(16)
 	// Redirections hold for everything inside the statement, but a cd
 	// inside it must outlive it: only these fields are put back.
-	hidden, stdin, decides := s.hidden, s.stdin, s.decides
-	defer func() { s.hidden, s.stdin, s.decides = hidden, stdin, decides }()
+	hidden, decides := s.hidden, s.decides
+	defer func() { s.hidden, s.decides = hidden, decides }()
 	for _, r := range st.Redirs {
 		w.redirect(r, s)
 	}
@@ -142,9 +140,7 @@ func (w *walker) stmt(st *syntax.Stmt, s *scope) {
 	case *syntax.BinaryCmd:
 		w.binary(c, s)
 	case *syntax.Subshell:
-		inner := w.sub(s)
-		inner.stdin = s.stdin
-		w.stmts(c.Stmts, inner)
+		w.stmts(c.Stmts, w.sub(s))
 	case *syntax.Block:
 		w.stmts(c.Stmts, s)
 	case *syntax.IfClause:
@@ -239,13 +235,8 @@ func (w *walker) binary(c *syntax.BinaryCmd, s *scope) {
 	default: // a pipe
 		left := w.sub(s)
 		left.decides, left.hidden = false, true
-		left.stdin = s.stdin
 		w.stmt(c.X, left)
-		right := w.sub(s)
-		if w.guard == nil {
-			right.stdin = w.output(c.X, s)
-		}
-		w.stmt(c.Y, right)
+		w.stmt(c.Y, w.sub(s))
 	}
 	s.decides = decides
 }
@@ -266,20 +257,19 @@ func fails(st *syntax.Stmt) bool {
 }
 
 func (w *walker) redirect(r *syntax.Redirect, s *scope) {
-	body, target := w.text(r.Hdoc, s), w.text(r.Word, s)
+	w.text(r.Hdoc, s)
+	target := w.text(r.Word, s)
 	stdout := r.N == nil || r.N.Value == "1"
 	device := !target.Dynamic && slices.Contains([]string{"/dev/null", "/dev/stdout", "/dev/stderr"}, target.Text)
 	descriptor := !target.Dynamic && target.Text != "" && strings.Trim(target.Text, "0123456789-") == ""
 	reads := device
 	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc:
-		s.stdin, reads = &body, true
-	case syntax.WordHdoc:
-		s.stdin, reads = &target, true
+	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		reads = true
 	case syntax.RdrIn:
-		s.stdin, reads = nil, !strings.HasPrefix(target.certain(), "/dev/tcp") && !strings.HasPrefix(target.certain(), "/dev/udp")
+		reads = !strings.HasPrefix(target.certain(), "/dev/tcp") && !strings.HasPrefix(target.certain(), "/dev/udp")
 	case syntax.DplIn:
-		s.stdin, reads = nil, device || descriptor
+		reads = device || descriptor
 	case syntax.DplOut:
 		s.hidden = s.hidden || stdout && !descriptor
 		reads = device || descriptor

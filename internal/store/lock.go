@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -29,8 +30,9 @@ var ErrBusy = errors.New("another process holds the lock of the session")
 func (h *Home) Limit(d time.Duration) { h.patience = &patience{left: d} }
 
 // OnWait has f called, with the file, when a lock without a limit is waited for for more
-// than a second: who waits should know for what, and [Holder] for whom.
-func (h *Home) OnWait(f func(path string)) { h.waiting = f }
+// than a second: who waits should know for what, and [Holder] for whom. It is waited for
+// until ctx ends.
+func (h *Home) OnWait(ctx context.Context, f func(path string)) { h.waiting, h.ended = f, ctx.Done() }
 
 // Holder is the process that has locked a file, with its number and the beginning of its
 // command line; "" where the system does not tell.
@@ -138,16 +140,20 @@ func (h *Home) openLocked(path string, wait lockWait) (lockedFile, error) {
 	if wait == trying && err == nil {
 		return nil, ErrBusy
 	}
-	if h.patience == nil {
-		if h.waiting != nil {
-			defer time.AfterFunc(time.Second, func() { h.waiting(path) }).Stop()
+	var limit <-chan time.Time
+	if p := h.patience; p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.left <= 0 {
+			return nil, ErrBusy
 		}
-		return lockedfile.OpenFile(path, flags, filePerm)
-	}
-	h.patience.mu.Lock()
-	defer h.patience.mu.Unlock()
-	if h.patience.left <= 0 {
-		return nil, ErrBusy
+		begin := time.Now() //nolint:forbidigo // how long we wait is real time, whatever clock the caller has
+		timer := time.NewTimer(p.left)
+		defer timer.Stop()
+		defer func() { p.left -= time.Since(begin) }() //nolint:forbidigo // see above
+		limit = timer.C
+	} else if h.waiting != nil {
+		defer time.AfterFunc(time.Second, func() { h.waiting(path) }).Stop()
 	}
 	type result struct {
 		f   *lockedfile.File
@@ -164,20 +170,19 @@ func (h *Home) openLocked(path string, wait lockWait) (lockedFile, error) {
 			}
 		}
 	}()
-	begin := time.Now() //nolint:forbidigo // how long we wait is real time, whatever clock the caller has
-	timer := time.NewTimer(h.patience.left)
-	defer timer.Stop()
-	defer func() { h.patience.left -= time.Since(begin) }() //nolint:forbidigo // see above
 	select {
 	case r := <-turn:
 		if r.err != nil {
 			return nil, r.err
 		}
 		return r.f, nil
-	case <-timer.C:
-		close(gone)
-		return nil, ErrBusy
+	case <-limit:
+		err = ErrBusy
+	case <-h.ended:
+		err = context.Canceled
 	}
+	close(gone)
+	return nil, err
 }
 
 // makeDir creates the session's folder and its parents.

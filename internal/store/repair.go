@@ -113,7 +113,8 @@ func SweepTemp(dir string, now time.Time) {
 		name := e.Name()
 		// The folder may be a person's: their own names do not end in a random number.
 		number := name[strings.LastIndexByte(name, '-')+1:]
-		if _, err := strconv.ParseUint(strings.TrimSuffix(number, ".tmp"), 10, 64); err != nil || !e.Type().IsRegular() || !strings.HasPrefix(name, ".") || !strings.Contains(name, tempMark) {
+		_, err := strconv.ParseUint(strings.TrimSuffix(number, ".tmp"), 10, 64)
+		if err != nil || !e.Type().IsRegular() || !strings.HasPrefix(name, ".") || !strings.Contains(name, tempMark) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > tempAge {

@@ -64,7 +64,8 @@ type Home struct {
 	root, claude string
 	now          func() time.Time
 	patience     *patience
-	waiting      func(path string) // may be nil
+	waiting      func(path string) // may be nil, and so may ended
+	ended        <-chan struct{}
 	repaired     func(error)
 }
 

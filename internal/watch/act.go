@@ -47,10 +47,6 @@ func (w *Codex) feed(t *thread, e event) {
 			if saved {
 				w.add(t, a)
 			}
-		case doStartTurn:
-			if saved {
-				w.startTurn(t, a)
-			}
 		case doInject:
 			if saved {
 				w.inject(t, a)
@@ -98,12 +94,7 @@ func (w *Codex) check(t *thread, a doCheck) {
 		e.Idle = n.Thread.Status.idle()
 	})
 	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q wireQueue, err error) {
-		switch {
-		case refused(err):
-			e.NoQueue = true
-		case err != nil:
-			e.Unknown = true
-		}
+		e.Unknown = e.Unknown || err != nil
 		e.Queued = len(q.Data)
 		w.feed(t, e)
 	})
@@ -156,17 +147,10 @@ func (w *Codex) compact(t *thread, a doCompact) {
 func (w *Codex) add(t *thread, a doAdd) {
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.Packet, "input": textInput(a.Text)}
 	ask(w, "thread/queue/add", params, func(r wireAdded, err error) {
-		e := added{Packet: a.Packet}
-		switch {
-		case refused(err):
-			e.Unsupported = unsupported(err)
-			e.Refused = !e.Unsupported
-			w.problem(err)
-		case err != nil || r.Queued.ID == "":
-			e.Unclear = true
+		if err == nil && r.Queued.ID == "" {
+			err = errors.New("no id")
 		}
-		e.Submission = r.Queued.ID
-		w.feed(t, e)
+		w.added(t, a.Packet, r.Queued.ID, err)
 	})
 }
 
@@ -187,19 +171,18 @@ func (w *Codex) tidy(t *thread, a doTidy) {
 func (w *Codex) inject(t *thread, a doInject) {
 	content, _ := json.Marshal([]any{map[string]any{"type": "input_text", "text": a.Text}}) // strings can be written
 	item := json.RawMessage(`{"type":"message","role":"developer","content":` + string(content) + `}`)
-	w.post("thread/inject_items", map[string]any{"threadId": t.id, "items": []any{item}}, w.delivered(t, a.Packet))
+	w.post("thread/inject_items", map[string]any{"threadId": t.id, "items": []any{item}}, func(_ json.RawMessage, err error) {
+		w.added(t, a.Packet, "", err)
+	})
 }
 
-// delivered takes the answer of a host that was given a packet.
-func (w *Codex) delivered(t *thread, packet string) func(json.RawMessage, error) {
-	return func(_ json.RawMessage, err error) {
-		e := added{Packet: packet, Unclear: err != nil}
-		if refused(err) {
-			e.Refused, e.Unclear = true, false
-			w.problem(err)
-		}
-		w.feed(t, e)
+// added takes the answer of a host that was given a packet.
+func (w *Codex) added(t *thread, packet, submission string, err error) {
+	no := refused(err)
+	if no {
+		w.problem(err)
 	}
+	w.feed(t, added{Packet: packet, Submission: submission, Refused: no, Unclear: err != nil && !no})
 }
 
 // resume opens a turn for work of which there is proof that it is open. A goal
@@ -213,12 +196,8 @@ func (w *Codex) resume(t *thread, a doResume) {
 		w.feed(t, resumed{Seq: a.Seq})
 		return
 	}
-	method := "thread/queue/add"
-	if a.NoQueue {
-		method = "turn/start"
-	}
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.ID, "input": textInput(handover.GoOn(a.Packet, step, t.lang()))}
-	ask(w, method, params, func(r wireAdded, err error) {
+	ask(w, "thread/queue/add", params, func(r wireAdded, err error) {
 		w.problem(err)
 		w.feed(t, resumed{Seq: a.Seq, Opened: err == nil, Submission: r.Queued.ID})
 	})
@@ -256,18 +235,6 @@ func (t *thread) typed() (text string) {
 		text = th.Words.WholeSince(since)
 	}
 	return text
-}
-
-// unsupported tells a method that the server does not have from one that it
-// refuses.
-func unsupported(err error) bool {
-	e, ok := errors.AsType[*rpcError](err)
-	return ok && (e.Code == -32601 || strings.Contains(e.Message, "unknown variant") || strings.Contains(e.Message, "experimentalApi"))
-}
-
-func (w *Codex) startTurn(t *thread, a doStartTurn) {
-	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.Packet, "input": textInput(a.Text)}
-	w.post("turn/start", params, w.delivered(t, a.Packet))
 }
 
 // viewTurns is how far back a look goes. What we look for is among the last

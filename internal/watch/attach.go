@@ -101,7 +101,7 @@ func (w *Codex) subscribe(t *thread) {
 func (w *Codex) exists(t *thread) {
 	known := false
 	w.post("thread/read", map[string]any{"threadId": t.info.ID}, func(_ json.RawMessage, err error) {
-		known = !refused(err) || unsupported(err)
+		known = !refused(err)
 	})
 	ask(w, "thread/loaded/list", map[string]any{}, func(r wireLoaded, err error) {
 		loaded := err != nil || slices.Contains(r.Data, t.info.ID)

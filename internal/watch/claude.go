@@ -167,15 +167,22 @@ func (w *Claude) ask(ctx context.Context, text string, synthetic bool) error {
 	if err := w.write(ctx, msg); err != nil {
 		return err
 	}
+	return w.until(ctx, nil, host.ClaudeLine.Result)
+}
+
+// until takes lines up to the one that is waited for, or until it is late.
+func (w *Claude) until(ctx context.Context, late <-chan time.Time, is func(host.ClaudeLine) bool) error {
 	for {
 		select {
 		case line, ok := <-w.lines:
 			if !ok {
 				return cmp.Or(w.lost, errClaudeEnded)
 			}
-			if w.line(line).Result() {
+			if is(w.line(line)) {
 				return nil
 			}
+		case <-late:
+			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -238,28 +245,13 @@ func (w *Claude) measure(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	timeout := time.NewTimer(10 * time.Second)
-	defer timeout.Stop()
-	for {
-		select {
-		case line, ok := <-w.lines:
-			if !ok {
-				return cmp.Or(w.lost, errClaudeEnded)
-			}
-			u, ok := w.line(line).Usage(id)
-			if !ok {
-				continue
-			}
-			if u.Used >= 0 {
-				w.sess.observe(u)
-			}
-			return nil
-		case <-timeout.C:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+	return w.until(ctx, time.After(10*time.Second), func(l host.ClaudeLine) bool {
+		u, ok := l.Usage(id)
+		if ok && u.Used >= 0 {
+			w.sess.observe(u)
 		}
-	}
+		return ok
+	})
 }
 
 // author writes the packet. The agent is asked in a turn of its own, which

@@ -299,12 +299,11 @@ func (c *Client) accept(b []byte) (err error) {
 		}
 		c.push(Inbound{Method: f.Method, Params: f.Params})
 	case f.ID != nil && f.Method == "": // with a method it is a question of the server's
-		id, ok := requestID(f.ID)
-		cl := c.pending[id]
-		if !ok || cl == nil {
+		cl := c.pending[*f.ID]
+		if cl == nil {
 			return nil
 		}
-		delete(c.pending, id)
+		delete(c.pending, *f.ID)
 		if f.Error != nil && f.Error.Code == overloaded && c.again(cl) {
 			return nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -52,7 +53,7 @@ func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.seen = append(p.seen, f)
 		p.mu.Unlock()
 		if f.Method == "initialize" {
-			p.send(`{"id":` + string(f.ID) + `,"result":{}}`)
+			p.send(`{"id":` + fmt.Sprint(*f.ID) + `,"result":{}}`)
 			continue
 		}
 		if p.answer != nil {
@@ -116,7 +117,7 @@ func TestClientIntroducesItself(t *testing.T) {
 	t.Parallel()
 	c, p := dialPeer(t, func(p *peer, f frame) {
 		if f.Method == "ping" {
-			p.send(`{"id":` + string(f.ID) + `,"result":{"ok":true}}`)
+			p.send(`{"id":` + fmt.Sprint(*f.ID) + `,"result":{"ok":true}}`)
 		}
 	})
 	var got struct{ OK bool }
@@ -124,7 +125,7 @@ func TestClientIntroducesItself(t *testing.T) {
 		t.Fatalf("Call = %+v, %v", got, err)
 	}
 	fs := p.frames()
-	if fs[0].Method != "initialize" || fs[1].Method != "initialized" || len(fs[1].ID) != 0 {
+	if fs[0].Method != "initialize" || fs[1].Method != "initialized" || fs[1].ID != nil {
 		t.Errorf("handshake = %+v", fs[:2])
 	}
 	if want := `"experimentalApi":true`; !strings.Contains(string(fs[0].Params), want) {
@@ -149,8 +150,8 @@ func TestClientNeverAnswersServerRequests(t *testing.T) {
 				p.send(string(b))
 			}
 		}
-		if len(f.ID) > 0 {
-			p.send(`{"id":` + string(f.ID) + `,"result":{}}`)
+		if f.ID != nil {
+			p.send(`{"id":` + fmt.Sprint(*f.ID) + `,"result":{}}`)
 		}
 	})
 	for _, m := range []string{"go", "fence"} {
@@ -174,7 +175,7 @@ func TestClientKeepsTheServersOrder(t *testing.T) {
 		p.send(`{"method":"turn/started","params":{"n":1}}`)
 		p.send(`{"method":"item/agentMessage/delta","params":{}}`)
 		p.send(`not json`)
-		p.send(`{"id":` + string(f.ID) + `,"result":{}}`)
+		p.send(`{"id":` + fmt.Sprint(*f.ID) + `,"result":{}}`)
 		p.send(`{"id":999,"result":{}}`)
 		p.send(`{"method":"turn/completed","params":{"n":2}}`)
 	})
@@ -202,10 +203,10 @@ func TestClientRetriesWhenOverloaded(t *testing.T) {
 		}
 		n++
 		if n < 3 {
-			p.send(`{"id":` + string(f.ID) + `,"error":{"code":-32001,"message":"overloaded"}}`)
+			p.send(`{"id":` + fmt.Sprint(*f.ID) + `,"error":{"code":-32001,"message":"overloaded"}}`)
 			return
 		}
-		p.send(`{"id":` + string(f.ID) + `,"result":{}}`)
+		p.send(`{"id":` + fmt.Sprint(*f.ID) + `,"result":{}}`)
 	})
 	if err := c.Call(t.Context(), "busy", nil, nil); err != nil {
 		t.Fatal(err)
@@ -219,7 +220,7 @@ func TestClientErrors(t *testing.T) {
 	t.Parallel()
 	c, p := dialPeer(t, func(p *peer, f frame) {
 		if f.Method == "no" {
-			p.send(`{"id":` + string(f.ID) + `,"error":{"code":-32600,"message":"no rollout found"}}`)
+			p.send(`{"id":` + fmt.Sprint(*f.ID) + `,"error":{"code":-32600,"message":"no rollout found"}}`)
 		}
 	})
 	var rpc *rpcError
@@ -318,8 +319,12 @@ func FuzzParseFrame(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if fr, err := parseFrame(b); err == nil {
-			requestID(fr.ID)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		c := &Client{ctx: ctx, pending: map[int64]*call{1: {}}, wake: make(chan struct{}, 1)}
+		defer c.wg.Wait()
+		if err := c.accept(b); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -178,32 +178,6 @@ func TestCodexCompactionComesToNothing(t *testing.T) {
 	}
 }
 
-func TestCodexWithoutQueue(t *testing.T) {
-	for _, row := range []struct {
-		name, want string
-		set        func(*compact.Settings)
-	}{
-		{"always", "thread/compact/start turn/start", toTheLetter},
-		{"evidence", "thread/compact/start thread/inject_items turn/start", nil},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			watchFakeBy(t, row.set, alone, func(t *testing.T, f *fakeServer, w *watcher) {
-				f.locked(func() {
-					f.noQueue = true
-					f.planned("make it", "The parser is ported.", "parser", "*printer")
-				})
-				settle()
-				if got := f.posted(); got != row.want {
-					t.Errorf("posted %q, want %q", got, row.want)
-				}
-				if r := savedDelivery(t, w.Home).Receipt; r.State != compact.Delivered {
-					t.Errorf("receipt = %s", r)
-				}
-			})
-		})
-	}
-}
-
 func TestCodexAgentPacket(t *testing.T) {
 	tests := []struct {
 		name   string

@@ -32,8 +32,6 @@ type cycle struct {
 
 	Trigger  string // the turn whose end we act on
 	Delivery session.Delivery
-	// TurnStatus is how the compaction's turn ended, "" while it runs.
-	TurnStatus turnStatus
 	// UserTurn is a turn known to hold a user's message; a compaction inside
 	// it is the host's own.
 	UserTurn string
@@ -43,9 +41,6 @@ type cycle struct {
 	// offer went out.
 	Adds int
 	Sent bool
-	// NoQueue is set when the server has no queue: the packet then opens a
-	// turn itself, once the compaction's turn has ended.
-	NoQueue bool
 	// Abandon is why the packet must not stay in the queue, if so.
 	Abandon reason
 	// Settled is set when a first look has found a packet missing.
@@ -175,7 +170,7 @@ func (saveFailed) apply(m *machine) {
 func (m *machine) finish(what news, r reason) {
 	m.putBack()
 	m.do(doRelease{}, doTell{What: what, Delivery: m.Delivery, Reason: r})
-	m.cycle = cycle{Phase: watching, Seq: m.Seq + 1, Turn: m.Turn, Review: m.Review, Delivery: m.Delivery, NoQueue: m.NoQueue}
+	m.cycle = cycle{Phase: watching, Seq: m.Seq + 1, Turn: m.Turn, Review: m.Review, Delivery: m.Delivery}
 }
 
 // step moves the receipt on and reports whether the packet is to go out.
@@ -276,23 +271,14 @@ func (e turnOver) apply(m *machine) {
 		case e.Status != turnCompleted:
 			m.void(endReason(e.Status))
 		default:
-			m.TurnStatus = e.Status
 			m.Seq++
 			m.do(doAfter{m.Seq, m.w.Look})
 		}
 	case recovering:
 		m.lookUnless(e.Turn == m.Trigger)
 	case delivering:
-		if e.Turn != m.ours() {
-			return
-		}
-		m.TurnStatus = e.Status
-		if e.Status != turnCompleted {
+		if e.Turn == m.ours() && e.Status != turnCompleted {
 			m.withdraw(endReason(e.Status))
-			return
-		}
-		if m.NoQueue {
-			m.do(doCheck{m.Seq})
 		}
 	}
 }
@@ -464,23 +450,15 @@ func (m *machine) deliver() bool {
 
 // offer sends the packet and watches over it.
 func (m *machine) offer() {
-	m.Sent = false
-	if m.Delivery.Quiet {
-		m.Adds++
-		m.Sent = true
-		m.do(doInject{m.Delivery.Receipt.ID, m.Delivery.Receipt.Text}, doAfter{m.Seq, m.w.Look})
-		return
-	}
-	if m.NoQueue {
-		if m.TurnStatus == turnCompleted {
-			m.do(doCheck{m.Seq})
-		}
-		m.do(doAfter{m.Seq, m.w.Look})
-		return
-	}
 	m.Adds++
 	m.Sent = true
-	m.do(doAdd{m.Delivery.Receipt.ID, m.Delivery.Receipt.Text}, doAfter{m.Seq, m.w.Look})
+	r := m.Delivery.Receipt
+	if m.Delivery.Quiet {
+		m.do(doInject{r.ID, r.Text})
+	} else {
+		m.do(doAdd{r.ID, r.Text})
+	}
+	m.do(doAfter{m.Seq, m.w.Look})
 }
 
 func (e elapsed) apply(m *machine) {
@@ -526,13 +504,6 @@ func (e checked) apply(m *machine) {
 	if e.Seq != m.Seq {
 		return
 	}
-	if e.NoQueue {
-		m.NoQueue = true
-	}
-	if m.Phase == delivering {
-		m.startTurn(e)
-		return
-	}
 	if m.Phase == resuming {
 		m.resume(e)
 		return
@@ -559,20 +530,6 @@ func (e checked) apply(m *machine) {
 	}
 }
 
-// startTurn delivers without a queue. A message into a running turn would
-// steer it, so a thread that has gone on is left alone.
-func (m *machine) startTurn(e checked) {
-	switch {
-	case e.Unknown || m.Sent:
-	case m.Turn != "" || !e.Idle || e.Queued > 0:
-		m.void(reasonSuperseded)
-	default:
-		m.Adds++
-		m.Sent = true
-		m.do(doStartTurn{m.Delivery.Receipt.ID, m.Delivery.Receipt.Text})
-	}
-}
-
 // resume lets open work go on, unless somebody else was faster.
 func (m *machine) resume(e checked) {
 	if e.Unknown || m.Turn != "" || !e.Idle || e.Queued > 0 || m.Review {
@@ -581,7 +538,7 @@ func (m *machine) resume(e checked) {
 	}
 	m.Sent = true
 	m.Seq++
-	m.do(doAfter{m.Seq, m.w.Look}, doResume{m.Seq, m.Delivery.Receipt.ID, m.goOn(), m.NoQueue})
+	m.do(doAfter{m.Seq, m.w.Look}, doResume{m.Seq, m.Delivery.Receipt.ID, m.goOn()})
 }
 
 func (e leased) apply(m *machine) {
@@ -641,18 +598,10 @@ func (e added) apply(m *machine) {
 	}
 	switch {
 	case m.Delivery.Quiet && e.Unclear:
-	case m.Delivery.Quiet && (e.Refused || e.Unsupported):
+	case m.Delivery.Quiet && e.Refused:
 		m.void(reasonUndelivered)
 	case m.Delivery.Quiet:
 		m.arrived()
-	case e.Unsupported:
-		m.NoQueue, m.Sent = true, false
-		switch {
-		case m.Abandon != "":
-			m.void(m.Abandon)
-		case m.TurnStatus == turnCompleted && m.Phase == delivering:
-			m.do(doCheck{m.Seq})
-		}
 	case e.Refused && m.Abandon != "":
 		m.void(m.Abandon)
 	case e.Refused || e.Unclear:
@@ -764,7 +713,6 @@ func (m *machine) queued(f finding) {
 // when for some milliseconds it is in neither; so then only a second look after a
 // pause counts.
 func (m *machine) undelivered(e looked, f finding) {
-	m.TurnStatus = turnCompleted
 	quiet := e.View.Idle && m.Turn == ""
 	sure := m.Settled || !m.Delivery.Offered() && !m.Adopted
 	switch {

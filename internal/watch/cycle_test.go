@@ -51,8 +51,6 @@ func (p *play) act(a action) {
 		p.did = append(p.did, "compact")
 	case doAdd:
 		p.did = append(p.did, "add "+a.Packet)
-	case doStartTurn:
-		p.did = append(p.did, "start "+a.Packet)
 	case doInject:
 		p.did = append(p.did, "inject "+a.Packet)
 	case doResume:
@@ -238,11 +236,6 @@ func TestAdvance(t *testing.T) {
 			"compact", "compact", compact.Compacting,
 		},
 		{"refused", []event{compactRefused{Seq: startCompaction().c.Seq}}, "compact", "compact, void refused", compact.Dropped},
-		{
-			"no queue",
-			[]event{compactionItem(false), compactionItem(true), added{Packet: "p1", Unsupported: true}, ended(turnCompleted), packet},
-			"compact, add p1, start p1", "compact, compacted, delivered", compact.Delivered,
-		},
 		{
 			"a turn that was cut before its message was recorded",
 			[]event{turnBegan{"u"}, turnOver{Turn: "u", Status: turnInterrupted}, looked{Seq: startCompaction().c.Seq + 1, View: view{Turns: []turnView{{ID: "u", Status: turnInterrupted}, {ID: "work", Status: turnCompleted, Clients: []string{""}}}}}, turnBegan{"c"}, compactionItem(false), compactionItem(true), ended(turnCompleted), packet},

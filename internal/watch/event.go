@@ -42,7 +42,6 @@ type (
 		Seq     int
 		Idle    bool
 		Queued  int
-		NoQueue bool
 		Unknown bool
 	}
 	// leased answers doLease: whether the thread is ours, and its last delivery.
@@ -69,12 +68,12 @@ type (
 	}
 	// compactRefused: the server refused to compact.
 	compactRefused struct{ Seq int }
-	// added answers doAdd and doStartTurn. Refused is a definite no, Unclear
-	// anything that may have worked; Unsupported means there is no queue.
+	// added answers doAdd and doInject. Refused is a definite no, Unclear anything that
+	// may have worked.
 	added struct {
-		Packet                        string
-		Submission                    string
-		Refused, Unclear, Unsupported bool
+		Packet           string
+		Submission       string
+		Refused, Unclear bool
 	}
 	// resumed answers doResume. Opened says that a message of ours is to open a
 	// turn; Submission is the queue's id for it.
@@ -97,8 +96,9 @@ type (
 	lost struct{}
 )
 
-// action is what a cycle wants done; a list of them is carried out in order.
-type action interface{ action() }
+// action is what a cycle wants done, one of the types below; a list of them is carried out
+// in order.
+type action any
 
 type (
 	// doAfter asks for elapsed.
@@ -117,9 +117,8 @@ type (
 		Seq  int
 		Turn string
 	}
-	// doSave writes the delivery down. If that fails, no doCompact, doAdd or
-	// doStartTurn that follows it is carried out. Loose does not wait for the
-	// disk.
+	// doSave writes the delivery down. If that fails, no doCompact, doAdd or doInject
+	// that follows it is carried out. Loose does not wait for the disk.
 	doSave struct {
 		Delivery session.Delivery
 		Loose    bool
@@ -128,8 +127,6 @@ type (
 	doCompact struct{ Seq int }
 	// doAdd puts the packet into the thread's queue.
 	doAdd struct{ Packet, Text string }
-	// doStartTurn opens a turn with the packet.
-	doStartTurn struct{ Packet, Text string }
 	// doInject puts the packet into the thread without opening a turn.
 	doInject struct{ Packet, Text string }
 	// doResume opens a turn where there is evidence of open work. Packet is the one
@@ -137,7 +134,6 @@ type (
 	doResume struct {
 		Seq        int
 		Packet, ID string
-		NoQueue    bool
 	}
 	// doPutBack queues a user's message again.
 	doPutBack struct{ session.CutMessage }
@@ -155,23 +151,6 @@ type (
 		Reason   reason
 	}
 )
-
-func (doAfter) action()     {}
-func (doCheck) action()     {}
-func (doLease) action()     {}
-func (doRelease) action()   {}
-func (doAuthor) action()    {}
-func (doSave) action()      {}
-func (doCompact) action()   {}
-func (doAdd) action()       {}
-func (doStartTurn) action() {}
-func (doInject) action()    {}
-func (doResume) action()    {}
-func (doPutBack) action()   {}
-func (doRemove) action()    {}
-func (doTidy) action()      {}
-func (doLook) action()      {}
-func (doTell) action()      {}
 
 // news is what doTell reports.
 type news string

@@ -34,7 +34,6 @@ type fakeServer struct {
 	turns  []*fakeTurn // oldest first
 	queue  []map[string]any
 
-	noQueue    bool
 	compaction turnStatus // how compactions end; "" for completed
 	sample     func(prompt string) (string, *rpcError)
 	silent     string // a method that is never answered
@@ -151,9 +150,6 @@ func (f *fakeServer) note(method string, params map[string]any) {
 type obj = map[string]any
 
 func (f *fakeServer) answer(method string, p obj) (result any, rpc *rpcError, after func()) {
-	if f.noQueue && strings.HasPrefix(method, "thread/queue/") {
-		return nil, &rpcError{-32601, "method not found"}, nil
-	}
 	switch method {
 	case "thread/loaded/list":
 		if f.unloaded {
@@ -313,7 +309,7 @@ func (f *fakeServer) dispatch() {
 
 func (f *fakeServer) packetTurn(client string) {
 	t := f.begin()
-	f.item(t, obj{"type": host.CodexUserMessage, "clientId": client, "content": []any{obj{"text": "packet"}}})
+	f.item(t, obj{"type": host.CodexUserMessage, "clientId": client, "content": []any{obj{"type": "text", "text": "packet"}}})
 	f.item(t, obj{"type": "agentMessage", "text": "on it"})
 	f.tokens(t, 12_000)
 	f.end(t, turnCompleted)
@@ -328,7 +324,7 @@ func (f *fakeServer) work(status turnStatus, extra ...obj) {
 
 func (f *fakeServer) workTurn(status turnStatus, extra ...obj) {
 	t := f.begin()
-	f.item(t, obj{"type": host.CodexUserMessage, "content": []any{obj{"text": "make the next slice\nNever push to the shared branch."}}})
+	f.item(t, obj{"type": host.CodexUserMessage, "content": []any{obj{"type": "text", "text": "make the next slice\nNever push to the shared branch."}}})
 	f.item(t, obj{
 		"type": "commandExecution", "command": `/bin/bash -lc "git commit -m 'the slice'"`, "cwd": "/nowhere",
 		"status": "completed", "exitCode": 0, "aggregatedOutput": "[main 1a2b3c4] the slice\n 1 file changed\n",

@@ -58,12 +58,8 @@ func find(v view, r session.Delivery) finding {
 			break
 		}
 	}
-	for _, t := range newer {
-		if slices.Contains(t.Clients, r.Receipt.ID) {
-			return finding{found: foundDelivered, turn: r.Receipt.Compaction}
-		}
-	}
-	if v.Injected != "" && v.Injected == r.Receipt.ID {
+	if v.Injected != "" && v.Injected == r.Receipt.ID ||
+		slices.ContainsFunc(newer, func(t turnView) bool { return slices.Contains(t.Clients, r.Receipt.ID) }) {
 		return finding{found: foundDelivered, turn: r.Receipt.Compaction}
 	}
 	f := outcome(newer, r.Receipt.Compaction)

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -169,21 +168,11 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 // in the thread, or the host has dropped it.
 func (w *Codex) cutOff(t *thread, turn string) {
 	params := map[string]any{"threadId": t.info.ID, "turnId": turn, "limit": 5}
-	w.post("thread/items/list", params, func(raw json.RawMessage, err error) {
-		var r struct {
-			Data []struct {
-				Item struct {
-					host.CodexItem
-					Content json.RawMessage `json:"content"`
-				} `json:"item"`
-			} `json:"data"`
-		}
+	ask(w, "thread/items/list", params, func(r wireItems, _ error) { // without an answer there are no items
 		e := cut{Turn: turn}
-		if err == nil && json.Unmarshal(raw, &r) == nil {
-			for _, x := range r.Data {
-				if x.Item.Type == host.CodexUserMessage && !x.Item.Ours() {
-					e.Input = x.Item.Content
-				}
+		for _, x := range r.Data {
+			if x.Item.Type == host.CodexUserMessage && !x.Item.Ours() {
+				e.Input = x.Item.Content
 			}
 		}
 		if e.Input == nil && t.goal.open() && t.typed() == "" {

@@ -44,7 +44,7 @@ type Opencode struct {
 
 	mu       sync.Mutex
 	sessions map[string]*served
-	windows  map[string]int64 // of models, by their provider and name
+	windows  sync.Map // of models, by their provider and name
 	work     sync.WaitGroup
 	stop     context.CancelFunc // ends a watch that has done what it was asked to do
 }
@@ -66,7 +66,7 @@ type served struct {
 // With prompts it ends after them.
 func (w *Opencode) Run(ctx context.Context) error {
 	ctx, w.stop = context.WithCancel(ctx)
-	w.sessions, w.windows = map[string]*served{}, map[string]int64{}
+	w.sessions = map[string]*served{}
 	defer func() {
 		w.stop()
 		w.work.Wait()
@@ -375,17 +375,15 @@ func (w *Opencode) window(ctx context.Context, s *served, list []gjson.Result) i
 	}
 	provider, model := s.model.Get("providerID").String(), s.model.Get("modelID").String()
 	name := provider + "/" + model
-	w.mu.Lock()
-	n, known := w.windows[name]
-	w.mu.Unlock()
-	if !known {
-		if all, err := w.ask(ctx, http.MethodGet, "/config/providers", s.dir, nil); err == nil {
-			n = all.Get(`providers.#(id=="` + provider + `").models.` + gjson.Escape(model) + `.limit.context`).Int()
-			w.mu.Lock()
-			w.windows[name] = n
-			w.mu.Unlock()
-		}
+	if n, known := w.windows.Load(name); known {
+		return n.(int64)
 	}
+	all, err := w.ask(ctx, http.MethodGet, "/config/providers", s.dir, nil)
+	if err != nil {
+		return 0
+	}
+	n := all.Get(`providers.#(id=="` + provider + `").models.` + gjson.Escape(model) + `.limit.context`).Int()
+	w.windows.Store(name, n)
 	return n
 }
 

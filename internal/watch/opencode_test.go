@@ -333,7 +333,6 @@ func TestWatchOpencodeTakenBack(t *testing.T) {
 	var got []string
 	w := onServer(server, testHome(t), compact.ResumeNever, func(r Report) { got = append(got, r.Output) })
 	s := &served{id: "ses_1", dir: f.dir}
-	w.windows = map[string]int64{}
 	for range 2 {
 		list, err := w.look(t.Context(), s)
 		if err != nil {

@@ -88,7 +88,7 @@ func TestLastWords(t *testing.T) {
 		}},
 		{"Esc, then a question", func(f *fakeServer) {
 			x := f.begin()
-			f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"text": "continue"}}})
+			f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"type": "text", "text": "continue"}}})
 			f.end(x, turnInterrupted)
 			f.turnOf("", "What would the next step delete?", "The old table.", 93_000, commitItem())
 		}},
@@ -120,7 +120,7 @@ func TestLastWords(t *testing.T) {
 			watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
 				f.locked(func() {
 					x := f.begin()
-					f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"text": "Port the parser and the printer."}}})
+					f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"type": "text", "text": "Port the parser and the printer."}}})
 					f.note("turn/plan/updated", obj{"turnId": x.id, "plan": []any{obj{"step": "parser", "status": "completed"}, obj{"step": "printer", "status": "inProgress"}}})
 					f.item(x, obj{"type": "agentMessage", "text": "The parser is ported."})
 					f.tokens(x, 9_000)
@@ -389,7 +389,7 @@ func TestNextWatcherHearsNothingTwice(t *testing.T) {
 		var x *fakeTurn
 		f.locked(func() {
 			x = f.begin()
-			f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"text": "Port it all."}}})
+			f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"type": "text", "text": "Port it all."}}})
 			f.item(x, commitItem())
 			f.item(x, obj{"type": "agentMessage", "text": "A part is in place."})
 			f.tokens(x, 70_000)

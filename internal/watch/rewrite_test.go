@@ -38,7 +38,7 @@ func TestPacketAfterTheCompaction(t *testing.T) {
 				if _, again := advance(c, DefaultWaits(), now, done); len(again) > 0 {
 					for _, a := range again {
 						switch a.(type) {
-						case doAdd, doInject, doStartTurn:
+						case doAdd, doInject:
 							t.Errorf("handed out again: %+v", a)
 						}
 					}

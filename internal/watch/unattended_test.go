@@ -79,7 +79,7 @@ func (f *fakeServer) turnOf(client, text, answer string, tokens int, items ...ob
 // that is under way, those before it are completed.
 func (f *fakeServer) planned(asked, answer string, steps ...string) {
 	x := f.begin()
-	f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"text": asked}}})
+	f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"type": "text", "text": asked}}})
 	var plan []any
 	status := "completed"
 	for _, st := range steps {

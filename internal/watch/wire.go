@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 )
 
 // maxMessage bounds one message of the app-server; it is the server's own
@@ -14,14 +13,15 @@ const maxMessage = 16 << 20
 // overloaded is the app-server's error code for "not accepted, try again".
 const overloaded = -32001
 
-// frame is one message of the app-server protocol: JSON-RPC 2.0 without the
-// jsonrpc member.
+// frame is one message of the app-server's: JSON-RPC 2.0 without the jsonrpc member. Our
+// ids are integers; a message with any other is a question of the server's, which nobody
+// reads.
 type frame struct {
-	ID     json.RawMessage `json:"id,omitempty"`
-	Method string          `json:"method,omitempty"`
-	Params json.RawMessage `json:"params,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"`
-	Error  *rpcError       `json:"error,omitempty"`
+	ID     *int64          `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *rpcError       `json:"error"`
 }
 
 // rpcError is an error answer of the app-server.
@@ -40,30 +40,13 @@ func refused(err error) bool {
 
 func parseFrame(b []byte) (f frame, err error) {
 	err = json.Unmarshal(b, &f)
-	if string(f.ID) == "null" {
-		f.ID = nil
-	}
 	return f, err
 }
 
-// requestID reads the id of a response to one of our requests; ours are
-// always integers.
-func requestID(raw json.RawMessage) (int64, bool) {
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	return n, err == nil
-}
-
 func encodeFrame(id int64, method string, params any) ([]byte, error) {
-	f := frame{Method: method}
-	if id != 0 {
-		f.ID = strconv.AppendInt(nil, id, 10)
-	}
-	if params != nil {
-		raw, err := json.Marshal(params)
-		if err != nil {
-			return nil, fmt.Errorf("encode %s: %w", method, err)
-		}
-		f.Params = raw
-	}
-	return json.Marshal(f)
+	return json.Marshal(struct {
+		ID     int64  `json:"id,omitempty"`
+		Method string `json:"method"`
+		Params any    `json:"params,omitempty"`
+	}{id, method, params})
 }

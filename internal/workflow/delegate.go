@@ -167,7 +167,8 @@ func partOfKey(text string, end bool) bool {
 	if end {
 		c = text[len(text)-1]
 	}
-	return c == '-' || c == '_' || c == ':' && !end && len(text) > 1 && text[1] > ' ' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+	return c == '-' || c == '_' || c == ':' && !end && len(text) > 1 && text[1] > ' ' ||
+		'0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
 // close ends the open hand-overs of a stage: what they report later is stale.

@@ -116,7 +116,8 @@ func fileKey(key string) string { return strings.ToUpper(strings.ReplaceAll(key,
 // validKey: a key is part of file names, and stands in texts as a word.
 func validKey(key string) bool {
 	base, suffix, has := strings.Cut(key, ":")
-	if base == "" || len(key) > 40 || strings.Trim(base, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" || base[0] < 'A' || base[0] > 'Z' || base == MergedContext {
+	if base == "" || len(key) > 40 || strings.Trim(base, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" ||
+		base[0] < 'A' || base[0] > 'Z' || base == MergedContext {
 		return false
 	}
 	return !has || suffix != "" && strings.Trim(suffix, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""

@@ -244,8 +244,10 @@ func decodeDAG(r gjson.Result) DAG {
 			n.MaxRetries = count(m)
 		}
 		if b := v.Get("barrier"); b.IsObject() {
-			n.Barrier = &barrierRef{Group: b.Get("group").String(), Total: count(b.Get("total")), Siblings: stringList(b.Get("siblings")), Next: text(b.Get("next"))}
-			n.Barrier.Timeout = time.Duration(count(b.Get("timeoutMs"))) * time.Millisecond
+			n.Barrier = &barrierRef{
+				Group: b.Get("group").String(), Total: count(b.Get("total")), Siblings: stringList(b.Get("siblings")),
+				Next: text(b.Get("next")), Timeout: time.Duration(count(b.Get("timeoutMs"))) * time.Millisecond,
+			}
 		}
 		d.Set(k.String(), n)
 		return true

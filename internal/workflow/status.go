@@ -42,7 +42,8 @@ type Status struct {
 // StatusOf is how a run stands.
 func StatusOf(s *State) Status {
 	out := Status{
-		Schema: 1, SessionID: s.SessionID, WorkflowID: s.WorkflowID, WorkflowType: s.WorkflowType, Phase: s.Phase(), Ended: s.Ended, EndReason: s.EndReason,
+		Schema: 1, SessionID: s.SessionID, WorkflowID: s.WorkflowID, WorkflowType: s.WorkflowType, Phase: s.Phase(),
+		Ended: s.Ended, EndReason: s.EndReason,
 		Stages: []StageStatus{}, Ready: []string{}, FailCount: s.FailCount, RejectCount: s.RejectCount,
 		Unverified: s.Unverified(), FeatureName: s.FeatureName,
 	}

@@ -273,7 +273,7 @@ func refusal(name string, args []arg, at int) (message.Text, string) {
 	// What people type, and can write in ways that are easy to overlook.
 	case name == "sqlite3":
 		return message.GuardSQLite, line
-	case name == "curl":
+	case name == "curl" && !(at < len(args) && args[at].Dynamic):
 		return message.GuardCurl, line
 	case name == "git" && at < len(args) && args[at].is("fetch"):
 		return message.GuardFetch, line
