@@ -117,6 +117,24 @@ func TestAuditAgreesWithCcusage(t *testing.T) {
 	progress := func(v object) object {
 		return object{"type": "progress", "uuid": "p", "timestamp": v["timestamp"], "sessionId": "s", "cwd": "/work/shop", "data": object{"type": "agent_progress", "message": v}}
 	}
+	// codex is a session of Codex with requests at some times.
+	codex := func(id string, more object, model string, requests ...string) []any {
+		meta := object{"id": id, "timestamp": "2026-03-01T12:00:00.000Z", "cwd": "/work/shop", "cli_version": "0.166.0"}
+		maps.Copy(meta, more)
+		out := []any{object{"timestamp": "2026-03-01T12:00:00.000Z", "type": "session_meta", "payload": meta}}
+		if model != "" {
+			out = append(out, object{"timestamp": "2026-03-01T12:00:00.000Z", "type": "turn_context", "payload": object{"cwd": "/work/shop", "model": model}})
+		}
+		for i, at := range requests {
+			n := i + 1
+			last := object{"input_tokens": 1000 * n, "cached_input_tokens": 100 * n, "output_tokens": 7 * n, "reasoning_output_tokens": 0, "total_tokens": 1007 * n}
+			sum := n * (n + 1) / 2
+			total := object{"input_tokens": 1000 * sum, "cached_input_tokens": 100 * sum, "output_tokens": 7 * sum, "reasoning_output_tokens": 0, "total_tokens": 1007 * sum}
+			out = append(out, object{"timestamp": at, "type": "event_msg", "payload": object{"type": "token_count", "info": object{"total_token_usage": total, "last_token_usage": last}}})
+		}
+		return out
+	}
+	const rollout = ".codex/sessions/2026/03/01/rollout-2026-03-01T12-00-00-"
 	for name, tc := range map[string]struct {
 		files map[string][]any
 		// row is the beginning of the row on the page that explains the difference.
@@ -140,6 +158,14 @@ func TestAuditAgreesWithCcusage(t *testing.T) {
 		"a request that is long": {row: "a request that is dearer because it is long", files: map[string][]any{
 			main: {row(1, 1, 7, object{"usage": object{"input_tokens": 150_000, "output_tokens": 7, "cache_creation_input_tokens": 100_000}})},
 		}},
+		"a session of Codex":                 {files: map[string][]any{rollout + main: codex(main, nil, "gpt-5.1-codex", "2026-03-01T12:01:00.000Z", "2026-03-01T12:02:00.000Z")}},
+		"a session of Codex without a model": {row: "a Codex session that names no model", files: map[string][]any{rollout + main: codex(main, nil, "", "2026-03-01T12:01:00.000Z", "2026-03-01T12:02:00.000Z", "2026-03-01T12:03:00.000Z")}},
+		"a fork of Codex without its original": {row: "a Codex fork whose original is gone", files: map[string][]any{
+			rollout + fork: codex(fork, object{"forked_from_id": main}, "gpt-5.1-codex", "2026-03-01T12:00:00.000Z", "2026-03-01T12:00:00.000Z", "2026-03-01T12:05:00.000Z"),
+		}},
+		"JSON with spaces": {row: "a line whose JSON has spaces", files: map[string][]any{
+			main: {row(1, 1, 7, nil), json.RawMessage(`{"type": "assistant", "uuid": "w", "sessionId": "s", "cwd": "/work/shop", "version": "2.1.197", "requestId": "req_9", "timestamp": "2026-03-01T12:30:00.000Z", "message": {"role": "assistant", "id": "msg_9", "model": "claude-sonnet-4-5-20250929", "content": [], "usage": {"input_tokens": 9, "output_tokens": 9}}}`)},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -151,13 +177,20 @@ func TestAuditAgreesWithCcusage(t *testing.T) {
 						text.WriteString(`{"torn`)
 						continue
 					}
+					if raw, ok := r.(json.RawMessage); ok {
+						text.Write(append(raw, '\n')) // as it is
+						continue
+					}
 					e := json.NewEncoder(&text)
 					e.SetEscapeHTML(false) // as the host writes
 					if err := e.Encode(r); err != nil {
 						t.Fatal(err)
 					}
 				}
-				path := filepath.Join(home, ".claude", "projects", "-work-shop", filepath.FromSlash(file)+".jsonl")
+				if !strings.HasPrefix(file, ".") {
+					file = ".claude/projects/-work-shop/" + file
+				}
+				path := filepath.Join(home, filepath.FromSlash(file)+".jsonl")
 				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 					t.Fatal(err)
 				}

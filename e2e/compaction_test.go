@@ -368,9 +368,25 @@ func TestCompactGate(t *testing.T) {
 	}
 }
 
+// A commit is a boundary until the next tools have answered: then other work is under way,
+// and a context that is full by then is not compacted in its midst.
+func TestCompactGatePasses(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		p := Play{Main: []Step{gateStep("echo small", 10_000), gateStep(gateCommit, 10_000), gateStep("echo small", 10_000)}}
+		for range 4 {
+			p.Main = append(p.Main, gateStep("echo large", 130_000))
+		}
+		w := gateWorld(t, p.Handle, v)
+		r := w.Prompt("add the file a.txt").Result()
+		if n := len(summaries(w)); n != 0 || r.Text != "DONE" {
+			t.Errorf("%d compactions, %+v", n, r)
+		}
+	})
+}
+
 // A sub-agent that grows asks by the same hook with the same input. Main's commit
-// is not spent on it: it is compacted without a packet, and main's boundary is
-// still there when main needs it.
+// is not spent on it: it is compacted without a packet, and main behind its own next commit.
 func TestCompactGateSubagent(t *testing.T) { t.Parallel(); onEach(t, testCompactGateSubagent) }
 
 func testCompactGateSubagent(t *testing.T, v Version) {
@@ -378,7 +394,8 @@ func testCompactGateSubagent(t *testing.T, v Version) {
 		Main: []Step{
 			gateStep("echo small", 10_000), gateStep(gateCommit, 10_000),
 			call(mockapi.Foreground("overtone:planner", "look around")),
-			gateStep("echo large", 130_000), gateStep("echo on", 130_000), gateStep("echo and on", 130_000),
+			gateStep("echo large", 130_000), gateStep(strings.ReplaceAll(gateCommit, "a.txt", "b.txt"), 130_000),
+			gateStep("echo on", 130_000), gateStep("echo and on", 130_000),
 		},
 		Agents: map[string][]Step{"planner": {
 			gateStep("echo 1", 10_000), gateStep("echo 2", 10_000), gateStep("echo 3", 80_000), gateStep("echo 4", 80_000),

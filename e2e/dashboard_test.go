@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -325,6 +327,7 @@ func TestDashboardHostile(t *testing.T) {
 	// The search finds it, and shows it as it is.
 	do(t, page, "recall", browser.Size(1440, 900, "light"), chromedp.SendKeys(`form input[type=search]`, "reversed\r"), chromedp.WaitVisible(`.hits li`))
 	judge(t, page, "hits")
+	do(t, page, "where it was said", chromedp.Click(`.hits a[href*="/L"]`), chromedp.WaitVisible(`.conversation .piece.here`))
 	var owned bool
 	do(t, page, "owned", chromedp.Evaluate(`window.owned === 1`, &owned))
 	if owned {
@@ -334,6 +337,27 @@ func TestDashboardHostile(t *testing.T) {
 		t.Errorf("console: %q", e)
 	}
 
+	// Nor does it in the file that is exported.
+	file := filepath.Join(t.TempDir(), "evil.html")
+	w.Exec("overtone", "export", id, "-o", file)
+	t.Run("exported", func(t *testing.T) {
+		k := tab(t, b)
+		var found struct {
+			Owned bool
+			Text  string
+			Wide  float64
+		}
+		do(t, k, "open", browser.Size(360, 900, "dark"), chromedp.Navigate("file://"+file), chromedp.WaitVisible(`.exported .piece.user`),
+			chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => { d.open = true });
+				({ owned: window.owned === 1 || document.querySelector('script, img, b b, i') !== null, text: document.body.innerText.slice(0, 5000), wide: document.documentElement.scrollWidth - innerWidth })`, &found))
+		if found.Owned || found.Wide > 0 || !strings.Contains(found.Text, "<script>window.owned=1</script>") {
+			t.Errorf("%+v", found)
+		}
+		judge(t, k, "the exported page")
+		if e := k.Errors(); len(e) > 0 {
+			t.Errorf("console: %q", e)
+		}
+	})
 	t.Run("keyboard", func(t *testing.T) {
 		k := tab(t, b)
 		var at string
@@ -488,7 +512,8 @@ const drawnLabels = `window.drawn = []; { const p = CanvasRenderingContext2D.pro
 	} }`
 
 // The conversation of a session: turns and folded tools, a compaction as a bar whose columns
-// are what `compact packet` says, a search, keys.
+// are what `compact packet` says, a search over all of it, places that links lead to, keys,
+// and the file that e saves.
 func TestDashboardConversation(t *testing.T) {
 	t.Parallel()
 	b := chromium(t)
@@ -506,36 +531,152 @@ func TestDashboardConversation(t *testing.T) {
 	if err := os.WriteFile(path, []byte(earlier(id, time.Now().UTC().Add(-50*time.Hour))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var packet struct{ SummaryStates, SummaryLacks []string }
+	var packet struct {
+		SummaryStates, SummaryLacks []string
+		Text                        string
+	}
 	if err := json.Unmarshal([]byte(w.Exec("overtone", "compact", "packet", "--session", id, "--compaction", "1", "--json")), &packet); err != nil {
 		t.Fatal(err)
 	}
 	page := tab(t, b)
-	var user, columns string
-	var shown, folds, found int
+	var user string
+	var shown, folds, given int
+	var columns struct {
+		Kept, Handed, Lost []string
+		Text               string
+	}
 	do(t, page, "open", browser.Size(1440, 900, "light"), chromedp.Navigate(serveDashboard(w)), chromedp.WaitVisible(`.link.live`), chromedp.Evaluate(`location.hash = '#/s/`+id+`'`, nil),
-		chromedp.WaitVisible(`a[href="#/c/`+id+`"]`), chromedp.Click(`a[href="#/c/`+id+`"]`), chromedp.WaitVisible(`.piece.user`),
+		chromedp.WaitVisible(`a[href="#/c/`+id+`"]`), chromedp.WaitVisible(`.cost`), chromedp.Click(`a[href="#/c/`+id+`"]`), chromedp.WaitVisible(`.piece.user`),
 		chromedp.Text(`.piece.user .said`, &user), chromedp.Evaluate(`document.querySelectorAll('.piece.tools').length`, &folds),
 		chromedp.Evaluate(`document.querySelectorAll('.piece.tools details[open]').length`, &shown),
-		chromedp.Click(`.piece.compacted summary`), chromedp.WaitVisible(`.piece.compacted .kept`), chromedp.Text(`.piece.compacted .kept`, &columns))
+		chromedp.Click(`.piece.compacted summary`), chromedp.WaitVisible(`.piece.compacted .why`), chromedp.Evaluate(`(() => {
+			const names = [...document.querySelectorAll('.piece.compacted .names')].map(e => [...e.querySelectorAll('li')].map(l => l.textContent))
+			const why = [...document.querySelectorAll('.piece.compacted .why > li')].map(l => l.firstChild.textContent)
+			return { kept: names[0], handed: names[1], lost: names[2], text: why.join('\n') } })()`, &columns))
 	if !strings.Contains(user, "Round the totals") || folds == 0 || shown != 0 {
 		t.Errorf("user %q, %d folds, %d open", user, folds, shown)
 	}
-	for _, name := range append(packet.SummaryStates, packet.SummaryLacks...) {
-		if !strings.Contains(columns, name) {
-			t.Errorf("%s is not in %q", name, columns)
+	lacks := slices.Concat(columns.Handed, columns.Lost)
+	for _, list := range [][]string{lacks, packet.SummaryLacks, columns.Kept, packet.SummaryStates} {
+		slices.Sort(list)
+	}
+	for _, name := range columns.Handed {
+		if strings.Contains(packet.Text, name) {
+			given++
 		}
 	}
-	if len(packet.SummaryStates)+len(packet.SummaryLacks) == 0 {
-		t.Error("there are no names")
+	if !slices.Equal(columns.Kept, packet.SummaryStates) || !slices.Equal(lacks, packet.SummaryLacks) || given != len(columns.Handed) || len(lacks) == 0 {
+		t.Errorf("the page has %+v, the command %+v", columns, packet)
 	}
-	var focused string
-	do(t, page, "keys and search", chromedp.Evaluate(`document.activeElement.blur()`, nil), chromedp.KeyEvent("j"), chromedp.Evaluate(`document.activeElement.className`, &focused),
-		chromedp.KeyEvent("t"), chromedp.WaitVisible(`.piece.tools details[open]`), chromedp.KeyEvent("?"), chromedp.WaitVisible(`.conversation p[role=status]`),
-		chromedp.KeyEvent("/"), chromedp.SendKeys(`.conversation input[type=search]`, "discount.go"), chromedp.Poll(`document.querySelectorAll('.piece .said').length === 1`, nil),
-		chromedp.Evaluate(`document.querySelectorAll('.piece .said').length`, &found))
-	if !strings.Contains(focused, "piece user") || found != 1 {
-		t.Errorf("j goes to %q; %d pieces found", focused, found)
+	for _, line := range strings.Split(packet.Text, "\n") {
+		if !strings.HasPrefix(line, "<") && !strings.Contains(columns.Text, strings.TrimSpace(line)) {
+			t.Errorf("the hand-over lacks %q", line)
+		}
+	}
+	var focused, at string
+	var here int
+	do(t, page, "keys, search and places", chromedp.Evaluate(`document.activeElement.blur(); scrollTo(0, 0)`, nil), chromedp.KeyEvent("k"), chromedp.KeyEvent("j"), chromedp.Evaluate(`document.activeElement.className`, &focused),
+		chromedp.KeyEvent("t"), chromedp.WaitVisible(`.piece.thought`), chromedp.KeyEvent("o"), chromedp.WaitVisible(`.piece.tools details[open]`), chromedp.KeyEvent("?"), chromedp.WaitVisible(`dialog kbd`),
+		chromedp.Click(`dialog button`), chromedp.WaitNotPresent(`dialog`),
+		chromedp.KeyEvent("/"), chromedp.SendKeys(`.conversation input[type=search]`, "discount.go"), chromedp.WaitVisible(`.hits mark`), chromedp.Click(`.hits .chips a`),
+		chromedp.WaitVisible(`.piece.here`), chromedp.Evaluate(`location.hash`, &at), chromedp.Evaluate(`document.querySelectorAll('.piece.here').length`, &here))
+	if !strings.Contains(focused, "piece user") || !strings.HasPrefix(at, "#/c/"+id+"/") || here != 1 {
+		t.Errorf("j goes to %q; the hit at %q, %d", focused, at, here)
+	}
+	var link, said string
+	do(t, page, "where", chromedp.Location(&link))
+	// Lines that are written now join at the end.
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	do(t, page, "to the end", chromedp.Evaluate(`location.hash = '#/c/`+id+`'`, nil), chromedp.WaitNotPresent(`.piece.here`), chromedp.WaitVisible(`.piece.user`))
+	if _, err := fmt.Fprintf(f, `{"type":"user","uuid":"new","sessionId":%q,"timestamp":%q,"message":{"role":"user","content":"and now the receipts"}}`+"\n", id, time.Now().UTC().Format(time.RFC3339)); err != nil {
+		t.Fatal(err)
+	}
+	do(t, page, "live", chromedp.Poll(`[...document.querySelectorAll('.piece.user')].pop().textContent.includes('and now the receipts')`, nil))
+	// What e saves is what the command writes, and a browser opens it without the program.
+	saved := t.TempDir()
+	do(t, page, "save", cdpbrowser.SetDownloadBehavior(cdpbrowser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(saved).WithEventsEnabled(true),
+		chromedp.Evaluate(`document.activeElement.blur()`, nil), chromedp.KeyEvent("e"))
+	file := filepath.Join(saved, id+".html")
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			break
+		}
+	}
+	byKey, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byCommand := w.Exec("overtone", "export", id, "-o", "-")
+	if s := regexp.MustCompile(`\d\d:\d\d`); s.ReplaceAllString(string(byKey), "") != s.ReplaceAllString(byCommand, "") {
+		t.Error("the key and the command save different files")
+	}
+	// A link works in a new tab, too: the tab that is open tells it the token.
+	other := tab(t, b)
+	do(t, other, "a new tab", browser.Size(390, 900, "dark"), chromedp.Navigate(link), chromedp.WaitVisible(`.piece.here`), chromedp.Text(`.piece.here`, &said, chromedp.NodeReady))
+	if !strings.Contains(said, "discount.go") {
+		t.Errorf("the link leads to %q", said)
+	}
+	do(t, other, "the file", chromedp.Navigate("file://"+file), chromedp.WaitVisible(`.exported .piece.user`))
+	do(t, other, "its compaction", chromedp.Evaluate(`document.querySelector('.piece.compacted summary').click(); document.querySelector('.exported').innerText`, &said))
+	if !strings.Contains(said, "Round the totals") || !strings.Contains(said, "and now the receipts") || !strings.Contains(said, packet.SummaryLacks[0]) {
+		t.Errorf("the file shows %.500s", said)
+	}
+	for _, p := range []*browser.Tab{page, other} {
+		if e := p.Errors(); len(e) > 0 {
+			t.Errorf("console: %q", e)
+		}
+	}
+}
+
+// A session of fifty megabytes opens within a second and scrolls by pages; what is far away
+// is not kept.
+func TestDashboardOpensLargeSessions(t *testing.T) {
+	t.Parallel()
+	b := chromium(t)
+	bin, err := buildOvertone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = "0ce00000-0000-4000-8000-000000000003"
+	w := &World{t: t, Home: t.TempDir(), Project: t.TempDir(), bin: bin}
+	w.env = map[string]string{"HOME": w.Home, "PATH": os.Getenv("PATH"), "LANG": "C.UTF-8"}
+	var text strings.Builder
+	for n := 0; text.Len() < 50<<20; n++ {
+		fmt.Fprintf(&text, `{"type":"user","uuid":"u%[1]d","sessionId":%[2]q,"cwd":"/w","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":"user","content":"question %[1]d"}}
+{"type":"assistant","uuid":"a%[1]d","sessionId":%[2]q,"cwd":"/w","timestamp":"2026-03-01T10:00:01.000Z","message":{"id":"m%[1]d","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":%[3]q}],"usage":{"input_tokens":5,"output_tokens":9}}}
+`, n, id, strings.Repeat("words of an answer ", 100))
+	}
+	path := filepath.Join(w.Home, ".claude", "projects", "-w", id+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	page := tab(t, b)
+	var ms float64
+	var first, last string
+	var most int
+	do(t, page, "open", browser.Size(1440, 900, "light"), chromedp.Navigate(serveDashboard(w)), chromedp.WaitVisible(`.list li a`), chromedp.WaitVisible(`.link.live`),
+		chromedp.Evaluate(`new Promise(done => { const begin = performance.now(); location.hash = '#/c/`+id+`'
+			const look = () => document.querySelector('.piece.user') ? done(performance.now() - begin) : requestAnimationFrame(look); look() })`, &ms, awaitPromise),
+		chromedp.Evaluate(`[...document.querySelectorAll('.piece.user')].pop().textContent`, &last))
+	// Upwards, until pages at the end have gone.
+	do(t, page, "scroll", chromedp.Evaluate(`new Promise(done => { let most = 0; const up = () => {
+			most = Math.max(most, document.querySelectorAll('.piece').length)
+			if ([...document.querySelectorAll('.piece.user')].pop().textContent !== last) return done(most)
+			scrollTo(0, 0); requestAnimationFrame(up) }; const last = [...document.querySelectorAll('.piece.user')].pop().textContent; up() })`, &most, awaitPromise),
+		chromedp.Evaluate(`document.querySelector('.piece.user').textContent`, &first))
+	t.Logf("opened in %.0f ms; at most %d pieces are kept", ms, most)
+	if ms > 2000 { // other tests run beside this one
+		t.Errorf("opened in %.0f ms", ms)
+	}
+	if first >= last || most < 300 || most > 600 {
+		t.Errorf("from %q to %q; %d pieces", first, last, most)
 	}
 	if e := page.Errors(); len(e) > 0 {
 		t.Errorf("console: %q", e)
@@ -617,7 +758,7 @@ func earlier(id string, at time.Time) string {
 		fmt.Fprintf(&lines, `{"type":%q,"uuid":"u%d","parentUuid":"u%d","sessionId":%q,"cwd":"/w/shop","version":"2.1.325","timestamp":%q,%s}`+"\n", kind, n, n-1, id, at.Format("2006-01-02T15:04:05.000Z"), more)
 	}
 	step := func(used int, tool, input, result string) {
-		line("assistant", fmt.Sprintf(`"message":{"id":"m%d","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"The totals are rounded too early."},{"type":"tool_use","id":"t%d","name":%q,"input":%s}],"usage":{"input_tokens":4,"cache_creation_input_tokens":900,"cache_read_input_tokens":%d,"output_tokens":300}}`, n, n, tool, input, used))
+		line("assistant", fmt.Sprintf(`"message":{"id":"m%d","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"thinking","thinking":"The sum comes first.","signature":"x"},{"type":"text","text":"The totals are rounded too early."},{"type":"tool_use","id":"t%d","name":%q,"input":%s}],"usage":{"input_tokens":4,"cache_creation_input_tokens":900,"cache_read_input_tokens":%d,"output_tokens":300}}`, n, n, tool, input, used))
 		line("user", fmt.Sprintf(`"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":%q}]}`, n-1, result))
 	}
 	line("user", `"message":{"role":"user","content":"Round the totals of an invoice at the end, and keep the discount rules as they are."}`)

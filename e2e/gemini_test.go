@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -196,6 +198,51 @@ func TestGeminiTwice(t *testing.T) {
 			}
 		}
 		seen = append(seen, newest)
+	}
+}
+
+// Where settings switch hooks off the host calls none of ours, and doctor names the file and
+// the setting; once they are on again the host calls them.
+func TestGeminiHooksOff(t *testing.T) {
+	t.Parallel()
+	s := newGemini(t, func(*heard) spoken { return speak("Done.", 5_000) })
+	user, project := filepath.Join(s.home, ".gemini", "settings.json"), filepath.Join(s.project, ".gemini", "settings.json")
+	s.exec("", "overtone", "init", "--host", "gemini", "--yes", "--lang", "en")
+	installed, err := os.ReadFile(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fired := filepath.Join(s.home, ".overtone", "hooks", "gemini")
+	for _, off := range []struct{ file, settings, says string }{
+		{user, `"hooksConfig": {"enabled": false}`, "hooksConfig.enabled = false"},
+		{user, `"hooksConfig": {"disabled": ["overtone"]}`, "hooksConfig.disabled"},
+		{project, `"hooksConfig": {"enabled": false}`, "hooksConfig.enabled = false"},
+	} {
+		text := "{" + off.settings + "}"
+		if off.file == user {
+			text = strings.Replace(string(installed), "{", "{"+off.settings+",", 1)
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(off.file), 0o700), os.WriteFile(off.file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		s.prompt("hello")
+		if entries, err := os.ReadDir(fired); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the host has called %v, %v", off.settings, entries, err)
+		}
+		// A switch that is off is broken, so doctor's exit is not 0.
+		if out, _ := s.try("", "overtone", "doctor"); !strings.Contains(out, "hooks are switched off in Gemini CLI") || !strings.Contains(out, off.says) {
+			t.Errorf("%s: doctor says\n%s", off.settings, out)
+		}
+		if err := errors.Join(os.WriteFile(user, installed, 0o600), os.RemoveAll(project)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.prompt("hello")
+	if entries, err := os.ReadDir(fired); err != nil || len(entries) == 0 {
+		t.Errorf("with hooks on again the host has called %v, %v", entries, err)
+	}
+	if out := s.exec("", "overtone", "doctor"); strings.Contains(out, "switched off") {
+		t.Errorf("with hooks on again doctor says\n%s", out)
 	}
 }
 

@@ -227,7 +227,11 @@ func TestCodexTypedPrompts(t *testing.T) {
 	u.AwaitTurn(turn)
 	u.AwaitTurn(u.Say("Which file is that in?")) // at which the host compacts first
 	reads("Which file is that in?")
-	says(t, newest(), []string{"newest first\n- “Please write the scanner.”, after you had said “Noted.”\n- “STOP, do not push anything.”", message.HandoverNextWord.EN}, nil)
+	// What the host keeps is not quoted again; what it had to drop for the long prompts is.
+	says(t, newest(), []string{"newest first\n- “Please write the scanner.”, after you had said “Noted.”\n", "“Please write the parser.”", message.HandoverKeptWords.EN, message.HandoverNextWord.EN}, []string{"STOP, do not push"})
+	if rs := w.Model.Requests(); rs[len(rs)-1].Count("STOP, do not push anything.") == 0 {
+		t.Errorf("the host has not kept it: %s", rs[len(rs)-1].Raw)
+	}
 
 	mode := func(name, text string) {
 		var r struct{ Turn struct{ ID string } }

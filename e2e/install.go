@@ -293,7 +293,7 @@ func build(pkgs ...string) func() (string, error) {
 		dir := filepath.Join(base, filepath.Base(pkgs[0]))
 		for i, pkg := range pkgs {
 			name := []string{"overtone", host.HookProgram}[i]
-			cmd := exec.Command("go", "build", "-tags", "e2e", "-o", filepath.Join(dir, name), pkg)
+			cmd := exec.Command("go", "build", "-C", pkg, "-tags", "e2e", "-o", filepath.Join(dir, name), ".")
 			cmd.Dir = root()
 			cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as `make build` does
 			if out, err := cmd.CombinedOutput(); err != nil {

@@ -24,21 +24,26 @@ func stay(t *testing.T, dir string) {
 	t.Helper()
 	folders.Store(dir, true)
 	t.Cleanup(func() {
-		for _, p := range left(dir) {
+		for _, p := range still(dir) {
 			t.Logf("ended with its test: %s", p)
 			syscall.Kill(p.id, syscall.SIGKILL)
 		}
 	})
 }
 
-// leftBehind are the processes that outlive their tests. One that was told to end gets a
-// moment to do so.
-func leftBehind() (list []process) {
+// leftBehind are the processes that outlive their tests.
+func leftBehind() []process {
 	var dirs []string
 	folders.Range(func(dir, _ any) bool {
 		dirs = append(dirs, dir.(string))
 		return true
 	})
+	return still(dirs...)
+}
+
+// still are the processes that go on in one of the folders. One whose host has just ended
+// gets a moment to notice that: the server of our tools, for example, whose input is closed.
+func still(dirs ...string) (list []process) {
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		if list = left(dirs...); len(list) == 0 || time.Now().After(end) {
 			return list

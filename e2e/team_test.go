@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
 )
 
-var buildTeam = build("./cmd/overtone-team")
+var buildTeam = build("./team/cmd/overtone-team")
 
 // team runs a command of overtone-team in the world's project.
 func (w *World) team(args ...string) string {
