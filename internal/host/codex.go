@@ -25,7 +25,7 @@ var codexHost = Host{
 	Delivers:   true, Watched: true, AsksAgents: true, Loops: true, BriefsAtStart: true, WaitTool: "wait_agent", CloseTool: "close_agent", NoCommands: true,
 	Resume: func(session string) string { return "codex resume " + session },
 	Decode: decodeCodex, Encode: encodeHooks, Plans: codexPlans, AgentFile: codexAgentFile, Aborted: codexAborted,
-	Sessions: SessionFiles{Dir: "sessions", Depth: 3, Prefix: "rollout-"},
+	Sessions: SessionFiles{Dir: "sessions", Depth: 3, Prefix: "rollout-", Archive: "archived_sessions"},
 
 	SettingsCheck: "codex-hooks",
 	Texts: Texts{

@@ -171,11 +171,20 @@ type SessionFiles struct {
 	Prefix    string // of the files' names
 	ByProject bool   // the first folder is named after the project
 	Except    string // a prefix of files that are not sessions; "" = none
+	Archive   string // where those lie that the user has put away, beside Dir; "" = nowhere
 }
 
 // Match reports whether a file is called like a session.
 func (s SessionFiles) Match(name string) bool {
 	return strings.HasSuffix(name, ".jsonl") && strings.HasPrefix(name, s.Prefix) && (s.Except == "" || !strings.HasPrefix(name, s.Except))
+}
+
+// Folders are those with sessions, below the host's own.
+func (s SessionFiles) Folders() []string {
+	if s.Archive == "" {
+		return []string{s.Dir}
+	}
+	return []string{s.Dir, s.Archive}
 }
 
 // All are the hosts, the usual one first.

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -101,7 +102,11 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 	if s.Host == Codex {
 		name = "rollout-" + ch.Now.Format("2006-01-02T15-04-05") + "-" + ch.ID + ".jsonl"
 	}
-	path := filepath.Join(cmp.Or(ch.Dir, filepath.Dir(s.Path)), name)
+	beside := filepath.Dir(s.Path)
+	if h := host.Of(s.Host); h.Sessions.Archive != "" && filepath.Base(beside) == h.Sessions.Archive {
+		beside = filepath.Dir(h.SessionPath(filepath.Dir(beside), "", name)) // what is put away cannot be resumed
+	}
+	path := filepath.Join(cmp.Or(ch.Dir, beside), name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return Cloned{}, err
 	}

@@ -97,6 +97,27 @@ func TestCodexCloneHasAName(t *testing.T) {
 	}
 }
 
+// What "codex archive" has put away cannot be resumed there; its clone lies where Codex
+// looks, under its source's folder for names.
+func TestCodexCloneOfAnArchivedSession(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	path := filepath.Join(home, "archived_sessions", "rollout-2026-01-01T00-00-00-01900000-0000-7000-8000-000000000001.jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Join([]string{codexMeta, codexAsked, codexSaid}, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := mustClone(t, mustRead(t, path), Change{Title: "a name", Now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)})
+	if want := filepath.Join(home, "sessions", "2026", "03", "04"); filepath.Dir(c.Path) != want {
+		t.Errorf("the clone is in %s, want %s", filepath.Dir(c.Path), want)
+	}
+	if names := Names(func(*host.Host) string { return home }); names[c.ID] != "a name" {
+		t.Errorf("names %v", names)
+	}
+}
+
 // A rollout compacted in mid-turn goes on without a prompt, and is still a turn.
 func TestCodexCompactedInMidTurnHasATurn(t *testing.T) {
 	t.Parallel()

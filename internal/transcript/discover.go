@@ -135,8 +135,10 @@ func Everything(dir func(*host.Host) string) ([]File, error) {
 	var files []File
 	var errs []error
 	for _, h := range host.All() {
-		found, err := everythingIn(h, filepath.Join(dir(h), h.Sessions.Dir))
-		files, errs = append(files, found...), append(errs, err)
+		for _, folder := range h.Sessions.Folders() {
+			found, err := everythingIn(h, filepath.Join(dir(h), folder))
+			files, errs = append(files, found...), append(errs, err)
+		}
 	}
 	slices.SortStableFunc(files, func(a, b File) int {
 		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))

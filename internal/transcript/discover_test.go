@@ -41,6 +41,7 @@ func TestListAndResolve(t *testing.T) {
 	put(filepath.Join(claude, "projects", "-w-two", "agent-1234.jsonl"), userLine)
 	put(filepath.Join(claude, "projects", "-w-two", "aaaa2222-0000-4000-8000-000000000000", "subagents", "agent-1.jsonl"), userLine)
 	c := put(filepath.Join(codex, "sessions", "2026", "03", "04", "rollout-2026-03-04T05-06-07-01a1dd58-f3c3-75c2-aeba-5483adcbe0a9.jsonl"), `{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}`)
+	d := put(filepath.Join(codex, "archived_sessions", "rollout-2026-03-04T05-06-07-01a1dd59-f3c3-75c2-aeba-5483adcbe0a9.jsonl"), `{"timestamp":"t","type":"session_meta","payload":{"id":"y"}}`)
 	dirs := func(h *host.Host) string {
 		if h.Name == Codex {
 			return codex
@@ -55,11 +56,11 @@ func TestListAndResolve(t *testing.T) {
 	for _, f := range files {
 		paths = append(paths, f.Path)
 	}
-	if d := cmp.Diff([]string{a, b, c}, paths); d != "" {
+	if d := cmp.Diff([]string{a, b, c, d}, paths); d != "" {
 		t.Error(d)
 	}
 	for ref, want := range map[string]string{
-		"aaaa1111-0000-4000-8000-000000000000": a, "aaaa2": b, "01a1dd58": c, c: c,
+		"aaaa1111-0000-4000-8000-000000000000": a, "aaaa2": b, "01a1dd58": c, c: c, "01a1dd59": d,
 	} {
 		if f, err := Resolve(ref, dirs); err != nil || f.Path != want {
 			t.Errorf("%s: %s, %v", ref, f.Path, err)
