@@ -29,7 +29,7 @@ func (a *app) auditCmd() *cobra.Command {
 	var since, project, hostName, html, policy string
 	var all, lost, tune, write bool
 	periods := map[audit.Period]*bool{}
-	cmd := a.command("audit", message.HelpAudit, message.HelpAuditLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := a.command("audit", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		o := a.auditOptions()
 		o.Project, o.Host = project, hostName
 		for period, on := range periods {
@@ -90,18 +90,18 @@ func (a *app) auditCmd() *cobra.Command {
 		return cmp.Or(err, a.unread(r))
 	})
 	f := cmd.Flags()
-	f.StringVar(&since, "since", "", message.HelpAuditSince.In(a.Lang))
-	f.StringVar(&project, "project", "", message.HelpProjectFilter.In(a.Lang))
+	f.StringVar(&since, "since", "", "")
+	f.StringVar(&project, "project", "", "")
 	a.hostFlag(cmd, &hostName)
-	f.StringVar(&html, "html", "", message.HelpAuditHTML.In(a.Lang))
-	f.StringVar(&policy, "policy", "", message.HelpAuditPolicy.In(a.Lang))
-	f.BoolVar(&tune, "tune", false, message.HelpAuditTune.In(a.Lang))
-	f.BoolVar(&write, "write", false, message.HelpAuditWrite.In(a.Lang))
-	f.BoolVar(&lost, "lost", false, message.HelpAuditLost.In(a.Lang))
-	periods[audit.Week] = f.Bool("weekly", false, message.HelpAuditWeekly.In(a.Lang))
-	periods[audit.Month] = f.Bool("monthly", false, message.HelpAuditMonthly.In(a.Lang))
-	periods[audit.Block] = f.Bool("blocks", false, message.HelpAuditBlocks.In(a.Lang))
-	f.BoolVar(&all, "all", false, message.HelpAuditAll.In(a.Lang))
+	f.StringVar(&html, "html", "", "")
+	f.StringVar(&policy, "policy", "", "")
+	f.BoolVar(&tune, "tune", false, "")
+	f.BoolVar(&write, "write", false, "")
+	f.BoolVar(&lost, "lost", false, "")
+	periods[audit.Week] = f.Bool("weekly", false, "")
+	periods[audit.Month] = f.Bool("monthly", false, "")
+	periods[audit.Block] = f.Bool("blocks", false, "")
+	f.BoolVar(&all, "all", false, "")
 	return cmd
 }
 

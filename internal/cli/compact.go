@@ -21,9 +21,9 @@ import (
 
 func (a *app) compactCmd() *cobra.Command {
 	var id, path string
-	cmd := a.group("compact", message.HelpCompact, message.Text{})
+	cmd := a.group("compact")
 	a.sessionFlag(cmd, &id)
-	cmd.PersistentFlags().StringVar(&path, "transcript", "", message.HelpTranscript.In(a.Lang))
+	cmd.PersistentFlags().StringVar(&path, "transcript", "", "")
 	view := func(ctx context.Context) (catalog.View, error) {
 		sess, file, err := a.finder().Look(id)
 		if err != nil {
@@ -35,14 +35,14 @@ func (a *app) compactCmd() *cobra.Command {
 		return catalog.NewView(ctx, a.store(), sess, file, path, cfg, a.Now())
 	}
 	cmd.AddCommand(
-		a.aboutSession("explain", &id, message.HelpCompactExplain, message.Text{}, func(cmd *cobra.Command) error {
+		a.aboutSession("explain", &id, func(cmd *cobra.Command) error {
 			v, err := view(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return a.printDecision(v)
 		}),
-		a.aboutSession("check", &id, message.HelpCompactCheck, message.Text{}, func(cmd *cobra.Command) error {
+		a.aboutSession("check", &id, func(cmd *cobra.Command) error {
 			in, err := view(cmd.Context())
 			if err != nil {
 				return err
@@ -81,7 +81,7 @@ func (a *app) priceLine(m audit.Moment) string {
 // packetCmd shows what a compaction hands over, beside what its summary states.
 func (a *app) packetCmd(id, path *string) *cobra.Command {
 	n, why := 0, false
-	cmd := a.aboutSession("packet", id, message.HelpPacket, message.HelpPacketLong, func(cmd *cobra.Command) error {
+	cmd := a.aboutSession("packet", id, func(cmd *cobra.Command) error {
 		file, err := a.finder().File(cmp.Or(*path, *id))
 		if err != nil {
 			return err
@@ -99,8 +99,8 @@ func (a *app) packetCmd(id, path *string) *cobra.Command {
 		}
 		return a.printSurvey(file, s, reasons)
 	})
-	cmd.Flags().IntVar(&n, "compaction", 0, message.HelpPacketN.In(a.Lang))
-	cmd.Flags().BoolVar(&why, "why", false, message.HelpPacketWhy.In(a.Lang))
+	cmd.Flags().IntVar(&n, "compaction", 0, "")
+	cmd.Flags().BoolVar(&why, "why", false, "")
 	return cmd
 }
 

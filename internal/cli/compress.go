@@ -32,26 +32,25 @@ type compressFlags struct {
 
 func (a *app) compressCmd() *cobra.Command {
 	var f compressFlags
-	cmd := a.command("compress [SESSION]", message.HelpCompress, message.HelpCompressLong, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := a.command("compress [SESSION]", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
 		return a.compress(cmd.Context(), f, args, cmd.Flags().Changed)
 	})
 	cmd.ValidArgsFunction = a.completeSession
 	fl := cmd.Flags()
-	str := func(p *string, name, def string, help message.Text) { fl.StringVar(p, name, def, help.In(a.Lang)) }
-	str(&f.Bands, "bands", "", message.HelpBands)
-	str(&f.Tools, "tools", "", message.HelpTools)
-	str(&f.Thinking, "thinking", "", message.HelpThinking)
-	str(&f.Preset, "preset", "", message.HelpPreset)
-	str(&f.Users, "users", "on", message.HelpUsers)
-	fl.StringVar(&f.Provider, "provider", "", message.HelpProvider.Format(a.Lang, strings.Join(llm.Names(), ", ")))
-	str(&f.Model, "model", "", message.HelpModel)
-	str(&f.BaseURL, "base-url", "", message.HelpBaseURL)
-	str(&f.title, "title", "", message.HelpTitle)
-	fl.IntVar(&f.MinTokens, "min-tokens", 0, message.HelpMinTokens.In(a.Lang))
-	fl.BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.Lang))
-	fl.BoolVar(&f.KeepFacts, "keep-facts", false, message.HelpKeepFacts.In(a.Lang))
-	fl.BoolVar(&f.Whole, "whole-file", false, message.HelpWholeFile.In(a.Lang))
-	fl.BoolVar(&f.NoCache, "no-cache", false, message.HelpNoCache.In(a.Lang))
+	fl.StringVar(&f.Bands, "bands", "", "")
+	fl.StringVar(&f.Tools, "tools", "", "")
+	fl.StringVar(&f.Thinking, "thinking", "", "")
+	fl.StringVar(&f.Preset, "preset", "", "")
+	fl.StringVar(&f.Users, "users", "on", "")
+	fl.StringVar(&f.Provider, "provider", "", strings.Join(llm.Names(), ", "))
+	fl.StringVar(&f.Model, "model", "", "")
+	fl.StringVar(&f.BaseURL, "base-url", "", "")
+	fl.StringVar(&f.title, "title", "", "")
+	fl.IntVar(&f.MinTokens, "min-tokens", 0, "")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "")
+	fl.BoolVar(&f.KeepFacts, "keep-facts", false, "")
+	fl.BoolVar(&f.Whole, "whole-file", false, "")
+	fl.BoolVar(&f.NoCache, "no-cache", false, "")
 	complete(cmd, "provider", llm.Names())
 	complete(cmd, "preset", compress.PresetNames())
 	complete(cmd, "users", []string{"on", "off"})

@@ -30,7 +30,7 @@ type setting struct {
 
 func (a *app) configCmd() *cobra.Command {
 	var changed, all bool
-	cmd := a.command("config", message.HelpConfig, message.HelpConfigLong, cobra.NoArgs, func(*cobra.Command, []string) error {
+	cmd := a.command("config", cobra.NoArgs, func(*cobra.Command, []string) error {
 		list, problems := a.settings()
 		shown := []setting{}
 		for _, s := range list {
@@ -41,10 +41,10 @@ func (a *app) configCmd() *cobra.Command {
 		}
 		return a.printSettings(shown, problems)
 	})
-	cmd.Flags().BoolVar(&all, "all", false, message.HelpConfigAll.In(a.Lang))
-	cmd.Flags().BoolVar(&changed, "changed", false, message.HelpConfigChanged.In(a.Lang))
+	cmd.Flags().BoolVar(&all, "all", false, "")
+	cmd.Flags().BoolVar(&changed, "changed", false, "")
 	cmd.AddCommand(
-		a.command("get KEY", message.HelpConfigGet, message.HelpConfigGetLong, cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+		a.command("get KEY", cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
 			s, err := a.setting(args[0])
 			if err != nil {
 				return err
@@ -55,7 +55,7 @@ func (a *app) configCmd() *cobra.Command {
 			fmt.Fprintln(a.Stdout, s.Value)
 			return nil
 		}),
-		a.command("set KEY VALUE", message.HelpConfigSet, message.HelpConfigSetLong, cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error {
+		a.command("set KEY VALUE", cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error {
 			if err := a.setConfig([][2]string{{args[0], args[1]}}); err != nil {
 				return err
 			}

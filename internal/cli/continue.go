@@ -52,13 +52,13 @@ type continueFlags struct {
 
 func (a *app) continueCmd() *cobra.Command {
 	var f continueFlags
-	cmd := a.command("continue [SESSION]", message.HelpContinue, message.HelpContinueLong, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error { return a.goOn(cmd.Context(), f, args) })
+	cmd := a.command("continue [SESSION]", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error { return a.goOn(cmd.Context(), f, args) })
 	cmd.ValidArgsFunction = a.completeSession
-	cmd.Flags().StringVar(&f.in, "in", "", message.HelpContinueIn.Format(a.Lang, strings.Join(carry.Names(), ", ")))
-	cmd.Flags().BoolVar(&f.run, "run", false, message.HelpContinueRun.In(a.Lang))
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.Lang))
-	cmd.Flags().BoolVar(&f.print, "print", false, message.HelpContinuePrint.In(a.Lang))
-	cmd.Flags().StringVar(&f.keep, "keep", keeps[0], message.HelpContinueKeep.Format(a.Lang, strings.Join(keeps, ", ")))
+	cmd.Flags().StringVar(&f.in, "in", "", strings.Join(carry.Names(), ", "))
+	cmd.Flags().BoolVar(&f.run, "run", false, "")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "")
+	cmd.Flags().BoolVar(&f.print, "print", false, "")
+	cmd.Flags().StringVar(&f.keep, "keep", keeps[0], strings.Join(keeps, ", "))
 	cmd.MarkFlagsMutuallyExclusive("print", "run")
 	complete(cmd, "in", carry.Names())
 	complete(cmd, "keep", keeps)

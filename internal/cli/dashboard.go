@@ -27,9 +27,9 @@ import (
 func (a *app) dashboardCmd() *cobra.Command {
 	var port uint16
 	var open bool
-	cmd := a.command("dashboard", message.HelpDashboard, message.HelpDashboardLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context(), port, open) })
-	cmd.Flags().Uint16Var(&port, "port", 0, message.HelpPort.In(a.Lang))
-	cmd.Flags().BoolVar(&open, "open", false, message.HelpOpen.In(a.Lang))
+	cmd := a.command("dashboard", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context(), port, open) })
+	cmd.Flags().Uint16Var(&port, "port", 0, "")
+	cmd.Flags().BoolVar(&open, "open", false, "")
 	return cmd
 }
 
@@ -61,7 +61,7 @@ func (a *app) dashboard(ctx context.Context, port uint16, open bool) error {
 // exportCmd writes a session as a page by itself.
 func (a *app) exportCmd() *cobra.Command {
 	out := ""
-	cmd := a.command("export SESSION", message.HelpExport, message.HelpExportLong, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := a.command("export SESSION", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		file, err := a.finder().File(args[0])
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (a *app) exportCmd() *cobra.Command {
 		return nil
 	})
 	cmd.ValidArgsFunction = a.completeSession
-	cmd.Flags().StringVarP(&out, "output", "o", "", message.HelpExportOutput.In(a.Lang))
+	cmd.Flags().StringVarP(&out, "output", "o", "", "")
 	return cmd
 }
 

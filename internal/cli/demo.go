@@ -21,9 +21,9 @@ import (
 
 func (a *app) demoCmd() *cobra.Command {
 	var keep, full bool
-	cmd := a.command("demo", message.HelpDemo, message.HelpDemoLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep, full) })
-	cmd.Flags().BoolVar(&keep, "keep", false, message.HelpKeep.In(a.Lang))
-	cmd.Flags().BoolVar(&full, "full", false, message.HelpDemoFull.In(a.Lang))
+	cmd := a.command("demo", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep, full) })
+	cmd.Flags().BoolVar(&keep, "keep", false, "")
+	cmd.Flags().BoolVar(&full, "full", false, "")
 	return cmd
 }
 

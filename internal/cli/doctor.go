@@ -11,7 +11,7 @@ import (
 
 func (a *app) doctorCmd() *cobra.Command {
 	var id string
-	cmd := a.command("doctor", message.HelpDoctor, message.HelpDoctorLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := a.command("doctor", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		var session *store.Session // the one named, else the last one
 		if id != "" || len(a.finder().Recent(1)) > 0 {
 			quiet := *a

@@ -24,7 +24,7 @@ import (
 func (a *app) speak(root *cobra.Command) {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{
-		Use: "help [COMMAND]", Short: message.HelpHelp.In(a.Lang),
+		Use: "help [COMMAND]",
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			c, _, err := root.Find(args)
 			if err != nil {
@@ -41,17 +41,8 @@ func (a *app) speak(root *cobra.Command) {
 		},
 	})
 	root.InitDefaultHelpCmd()
-	var walk func(c *cobra.Command)
-	walk = func(c *cobra.Command) {
-		if c.Flags().Lookup("help") == nil {
-			c.Flags().BoolP("help", "h", false, message.HelpFlag.In(a.Lang))
-		}
-		for _, sub := range c.Commands() {
-			walk(sub)
-		}
-	}
-	walk(root)
-	root.Flags().BoolP("version", "v", false, message.HelpVersion.In(a.Lang))
+	root.Flags().BoolP("version", "v", false, "")
+	a.describe(root)
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		if text := strings.TrimSpace(cmp.Or(c.Long, c.Short)); text != "" {
 			a.Prose(c.OutOrStdout(), paragraphs(text))
@@ -64,6 +55,47 @@ func (a *app) speak(root *cobra.Command) {
 		return nil
 	})
 	root.SetFlagErrorFunc(a.flagError)
+}
+
+// describe gives a program's commands and flags their texts and examples, which stand in
+// a table of package message. The usage that a flag was made with goes into its text.
+func (a *app) describe(root *cobra.Command) {
+	texts := map[string]string{} // of flags
+	path, c := "", &cobra.Command{}
+	message.EachHelp(func(name string, t message.Text) {
+		text := strings.ReplaceAll(t.In(a.Lang), `\n`, "\n")
+		switch {
+		case name == "":
+			c.Long = text
+		case name == "$": // a command line reads the same in every language
+			c.Example = strings.TrimPrefix(c.Example+"\n  "+t.ZH, "\n")
+		case strings.HasPrefix(name, "--"):
+			texts[path+name] = text
+		default:
+			path, c = name, &cobra.Command{} // of another program
+			if found, _, err := root.Find(strings.Fields(name)[1:]); err == nil && found.CommandPath() == name {
+				c = found
+			}
+			c.Short = text
+		}
+	})
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Flags().Lookup("help") == nil {
+			c.Flags().BoolP("help", "h", false, "")
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			text := cmp.Or(texts[c.CommandPath()+"--"+f.Name], texts["--"+f.Name])
+			if f.Usage != "" {
+				text = fmt.Sprintf(text, f.Usage)
+			}
+			f.Usage = text
+		})
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
 }
 
 // paragraphs joins what was broken into lines for no terminal in particular: a line
@@ -233,14 +265,14 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 	return unknownWord(message.Fail(message.UnknownCommand, word, cmd.CommandPath()), word, commandNames(cmd), cmd.CommandPath()+" ", cmd)
 }
 
-// command is a command with its texts, of which long may be none.
-func (a *app) command(use string, short, long message.Text, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short.In(a.Lang), Long: long.In(a.Lang), Args: usageArgs(args), RunE: run}
+// command is a command. Its texts, and those of its flags, stand in the table of package message.
+func (a *app) command(use string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Args: usageArgs(args), RunE: run}
 }
 
 // group is a command that only has others below it.
-func (a *app) group(use string, short, long message.Text) *cobra.Command {
-	return a.command(use, short, long, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
+func (a *app) group(use string) *cobra.Command {
+	return a.command(use, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 }
 
 // usageArgs makes a wrong number of arguments a usage error that names them.
@@ -270,7 +302,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 // completionCmd prints what makes a shell complete.
 func (a *app) completionCmd() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
-	cmd := a.command("completion SHELL", message.HelpCompletion, message.HelpCompletionLong, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := a.command("completion SHELL", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		root, out := cmd.Root(), terminal.Raw(a.Stdout)
 		switch args[0] {
 		case "bash":

@@ -19,7 +19,7 @@ const hereRows = 5
 // statusCmd shows where things stand, or how the workflow of one session does.
 func (a *app) statusCmd() *cobra.Command {
 	var id string
-	cmd := a.aboutSession("status", &id, message.HelpStatus, message.Text{}, func(cmd *cobra.Command) error {
+	cmd := a.aboutSession("status", &id, func(cmd *cobra.Command) error {
 		if id == "" {
 			return a.here(cmd.Context())
 		}

@@ -28,7 +28,7 @@ type initFlags struct {
 
 func (a *app) initCmd() *cobra.Command {
 	var f initFlags
-	cmd := a.command("init", message.HelpInit, message.HelpInitLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := a.command("init", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		hosts, err := hostsMeant(f.hosts, setup.Present)
 		if err != nil {
 			return err
@@ -61,15 +61,15 @@ func (a *app) initCmd() *cobra.Command {
 		}
 		return errors.Join(errs...)
 	})
-	cmd.Flags().StringSliceVar(&f.hosts, "host", nil, message.HelpHost.Format(a.Lang, strings.Join(host.Names(), ", ")))
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.Lang))
-	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpMode.In(a.Lang))
-	cmd.Flags().StringVar(&f.language, "lang", "", message.HelpLang.In(a.Lang))
-	cmd.Flags().BoolVar(&f.status, "statusline", false, message.HelpStatusFlag.In(a.Lang))
-	cmd.Flags().BoolVar(&f.bare, "no-workflows", false, message.HelpNoWorkflows.In(a.Lang))
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.Lang))
-	cmd.Flags().BoolVar(&f.probe, "probe", false, message.HelpProbe.In(a.Lang))
-	cmd.Flags().BoolVar(&f.doNotProbe, "no-probe", false, message.HelpNoProbe.In(a.Lang))
+	cmd.Flags().StringSliceVar(&f.hosts, "host", nil, strings.Join(host.Names(), ", "))
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "")
+	cmd.Flags().StringVar(&f.mode, "mode", "", "")
+	cmd.Flags().StringVar(&f.language, "lang", "", "")
+	cmd.Flags().BoolVar(&f.status, "statusline", false, "")
+	cmd.Flags().BoolVar(&f.bare, "no-workflows", false, "")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "")
+	cmd.Flags().BoolVar(&f.probe, "probe", false, "")
+	cmd.Flags().BoolVar(&f.doNotProbe, "no-probe", false, "")
 	for flag, words := range map[string][]string{"host": host.Names(), "mode": modes, "lang": {"zh-TW", "en"}} {
 		complete(cmd, flag, words)
 	}
@@ -78,7 +78,7 @@ func (a *app) initCmd() *cobra.Command {
 
 func (a *app) uninstallCmd() *cobra.Command {
 	var f initFlags
-	cmd := a.command("uninstall", message.HelpUninstall, message.HelpUninstallLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := a.command("uninstall", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		hosts, err := hostsMeant(f.hosts, host.All)
 		if err != nil {
 			return err
@@ -88,10 +88,10 @@ func (a *app) uninstallCmd() *cobra.Command {
 			Clones: len(compress.ClonesIn(a.store().Root()).Standing()),
 		})
 	})
-	cmd.Flags().StringSliceVar(&f.hosts, "host", nil, message.HelpHostAll.In(a.Lang))
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.Lang))
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.Lang))
-	cmd.Flags().BoolVar(&f.purge, "purge", false, message.HelpPurge.In(a.Lang))
+	cmd.Flags().StringSliceVar(&f.hosts, "host", nil, "")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "")
+	cmd.Flags().BoolVar(&f.purge, "purge", false, "")
 	complete(cmd, "host", host.Names())
 	return cmd
 }
@@ -109,7 +109,7 @@ func complete(cmd *cobra.Command, flag string, words []string) {
 // hostFlag adds --host, which leaves out the sessions of other hosts. It takes one.
 func (a *app) hostFlag(cmd *cobra.Command, name *string) {
 	var names []string
-	cmd.Flags().StringSliceVar(&names, "host", nil, message.HelpHostFilter.Format(a.Lang, strings.Join(host.Names(), ", ")))
+	cmd.Flags().StringSliceVar(&names, "host", nil, strings.Join(host.Names(), ", "))
 	complete(cmd, "host", host.Names())
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		hosts, err := hostsMeant(names, func() []*host.Host { return nil })

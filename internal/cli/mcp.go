@@ -26,7 +26,7 @@ import (
 
 // mcpCmd serves recall, packet and status to a model.
 func (a *app) mcpCmd() *cobra.Command {
-	return a.command("mcp", message.HelpMCP, message.HelpMCPLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	return a.command("mcp", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		return a.mcpServer().Serve(cmd.Context(), a.Stdin, a.Stdout)
 	})
 }

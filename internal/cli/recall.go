@@ -21,7 +21,7 @@ import (
 
 func (a *app) recallCmd() *cobra.Command {
 	q := recall.Query{Limit: 10}
-	cmd := a.command("recall REF|QUERY", message.HelpRecall, message.HelpRecallLong, cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := a.command("recall REF|QUERY", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
 		if q.Limit < 1 {
 			return tooFew(cmd, q.Limit)
 		}
@@ -37,10 +37,10 @@ func (a *app) recallCmd() *cobra.Command {
 		}
 		return a.recallQuery(cmd.Context(), q)
 	})
-	cmd.Flags().StringVar(&q.Session, "session", "", message.HelpRecallSession.In(a.Lang))
+	cmd.Flags().StringVar(&q.Session, "session", "", "")
 	a.hostFlag(cmd, &q.Host)
-	cmd.Flags().StringVar(&q.Project, "project", "", message.HelpProjectFilter.In(a.Lang))
-	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, message.HelpLimit.In(a.Lang))
+	cmd.Flags().StringVar(&q.Project, "project", "", "")
+	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, "")
 	_ = cmd.RegisterFlagCompletionFunc("session", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return a.offered(), cobra.ShellCompDirectiveNoFileComp
 	})

@@ -88,7 +88,7 @@ func execute(ctx context.Context, root *cobra.Command) (err error) {
 }
 
 func (a *app) root() *cobra.Command {
-	root := a.newRoot("overtone", message.HelpRoot, message.HelpRootLong)
+	root := a.newRoot("overtone")
 	help := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if a.onTerminal() {
@@ -124,7 +124,6 @@ func (a *app) root() *cobra.Command {
 	} {
 		root.AddCommand(c)
 	}
-	addExamples(root)
 	// What only machines, or those who build upon it, call is not what people choose from.
 	for _, path := range [][]string{{"hook"}, {"route"}, {"compact", "check"}, {"workflow", "schema"}, {"statusline"}} {
 		if c, _, err := root.Find(path); err == nil {
@@ -153,23 +152,18 @@ func (a *app) paged(c *cobra.Command) {
 }
 
 // newRoot is a program without its commands.
-func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
-	root := a.group(name, short, long)
+func (a *app) newRoot(name string) *cobra.Command {
+	root := a.group(name)
 	root.Version, root.SilenceUsage, root.SilenceErrors = terminal.ThisBuild().String(), true, true
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.PersistentFlags().BoolVar(&a.JSON, "json", false, message.HelpJSON.In(a.Lang))
-	root.PersistentFlags().BoolVar(&a.NoPager, "no-pager", false, message.HelpNoPager.In(a.Lang))
+	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "")
+	root.PersistentFlags().BoolVar(&a.NoPager, "no-pager", false, "")
 	return root
 }
 
 // hookHelpCmd only documents `overtone hook`, which never gets here.
 func (a *app) hookHelpCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:   "hook EVENT [--host " + strings.Join(host.Names(), "|") + "]",
-		Short: message.HelpHook.In(a.Lang),
-		Long:  message.HelpHookLong.In(a.Lang),
-		Run:   func(*cobra.Command, []string) {},
-	}
+	return &cobra.Command{Use: "hook EVENT [--host " + strings.Join(host.Names(), "|") + "]", Run: func(*cobra.Command, []string) {}}
 }

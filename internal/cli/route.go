@@ -17,9 +17,9 @@ import (
 const maxAnswer = 64 << 20
 
 func (a *app) routeCmd() *cobra.Command {
-	cmd := a.group("route", message.HelpRoute, message.Text{})
+	cmd := a.group("route")
 	var stage, template string
-	check := a.command("check [FILE]", message.HelpRouteChk, message.HelpRouteLong, cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
+	check := a.command("check [FILE]", cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
 		text, err := a.readText(args)
 		if err != nil {
 			return err
@@ -41,8 +41,8 @@ func (a *app) routeCmd() *cobra.Command {
 		}
 		return a.checkRoute(text, stage, rules, s)
 	})
-	check.Flags().StringVar(&stage, "stage", "", message.HelpRouteStg.In(a.Lang))
-	check.Flags().StringVar(&template, "template", "standard", message.HelpRouteTpl.In(a.Lang))
+	check.Flags().StringVar(&stage, "stage", "", "")
+	check.Flags().StringVar(&template, "template", "standard", "")
 	_ = check.RegisterFlagCompletionFunc("template", a.templateArg)
 	cmd.AddCommand(check)
 	return cmd

@@ -13,7 +13,7 @@ import (
 
 // sessionFlag adds --session to a command.
 func (a *app) sessionFlag(cmd *cobra.Command, id *string) {
-	cmd.PersistentFlags().StringVar(id, "session", "", message.HelpSession.In(a.Lang))
+	cmd.PersistentFlags().StringVar(id, "session", "", "")
 	_ = cmd.RegisterFlagCompletionFunc("session", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return a.offered(), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -21,8 +21,8 @@ func (a *app) sessionFlag(cmd *cobra.Command, id *string) {
 
 // aboutSession is a command that shows one session, which may be named by --session,
 // like that of a group, or as its argument.
-func (a *app) aboutSession(name string, id *string, short, long message.Text, run func(*cobra.Command) error) *cobra.Command {
-	cmd := a.command(name+" [SESSION]", short, long, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+func (a *app) aboutSession(name string, id *string, run func(*cobra.Command) error) *cobra.Command {
+	cmd := a.command(name+" [SESSION]", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			if *id != "" && *id != args[0] {
 				return message.Misuse{Err: message.Fail(message.SessionTwice, *id, args[0])}

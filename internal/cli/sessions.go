@@ -13,7 +13,7 @@ import (
 func (a *app) sessionsCmd() *cobra.Command {
 	limit := 20
 	var filter catalog.Filter
-	cmd := a.command("sessions", message.HelpSessions, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := a.command("sessions", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		if limit < 1 {
 			return tooFew(cmd, limit)
 		}
@@ -37,9 +37,9 @@ func (a *app) sessionsCmd() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().IntVarP(&limit, "limit", "n", limit, message.HelpLimit.In(a.Lang))
+	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "")
 	a.hostFlag(cmd, &filter.Host)
-	cmd.Flags().StringVar(&filter.Project, "project", "", message.HelpProjectFilter.In(a.Lang))
+	cmd.Flags().StringVar(&filter.Project, "project", "", "")
 	cmd.AddCommand(a.sessionsRmCmd())
 	return cmd
 }
@@ -63,13 +63,13 @@ func (a *app) notListed(err error) { a.Note(message.SessionsClosed, err) }
 
 func (a *app) sessionsRmCmd() *cobra.Command {
 	var yes, force bool
-	cmd := a.command("rm CLONE...", message.HelpSessionsRm, message.HelpSessionsRmLong, cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := a.command("rm CLONE...", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
 		return a.finder().RemoveClones(cmd.Context(), &a.Terminal, a.short, args, yes, force)
 	})
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return compress.ClonesIn(a.store().Root()).Standing(), cobra.ShellCompDirectiveNoFileComp
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, message.HelpYes.In(a.Lang))
-	cmd.Flags().BoolVar(&force, "force", false, message.HelpForceRm.In(a.Lang))
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "")
+	cmd.Flags().BoolVar(&force, "force", false, "")
 	return cmd
 }

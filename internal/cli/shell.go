@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
-	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/setup"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
@@ -21,24 +20,22 @@ type Shell struct {
 }
 
 // RunProgram runs a program whose commands build makes.
-func RunProgram(name string, short, long message.Text, args []string, env Env, build func(*Shell) []*cobra.Command) int {
+func RunProgram(name string, args []string, env Env, build func(*Shell) []*cobra.Command) int {
 	a := newApp(name, env)
 	defer a.close()
-	root := a.newRoot(name, short, long)
+	root := a.newRoot(name)
 	root.AddCommand(build(&Shell{&a.Terminal, a})...)
 	a.speak(root)
 	return a.run(root, args)
 }
 
-// Command is a command with its texts, of which long may be none.
-func (s *Shell) Command(use string, short, long message.Text, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
-	return s.app.command(use, short, long, args, run)
+// Command is a command, whose texts stand in the table of package message.
+func (s *Shell) Command(use string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+	return s.app.command(use, args, run)
 }
 
 // Group is a command that only has others below it.
-func (s *Shell) Group(use string, short, long message.Text) *cobra.Command {
-	return s.app.group(use, short, long)
-}
+func (s *Shell) Group(use string) *cobra.Command { return s.app.group(use) }
 
 // Home is the store of this user.
 func (s *Shell) Home() *store.Home { return s.app.store() }

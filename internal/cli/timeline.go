@@ -26,7 +26,7 @@ func (a *app) timelineCmd() *cobra.Command {
 		last   int
 		follow bool
 	)
-	cmd := a.aboutSession("timeline", &id, message.HelpTimeline, message.HelpTimelineLo, func(cmd *cobra.Command) error {
+	cmd := a.aboutSession("timeline", &id, func(cmd *cobra.Command) error {
 		filter, err := eventFilter(types)
 		if err != nil {
 			return err
@@ -75,9 +75,9 @@ func (a *app) timelineCmd() *cobra.Command {
 		return nil
 	})
 	a.sessionFlag(cmd, &id)
-	cmd.Flags().StringVar(&types, "type", "", message.HelpType.In(a.Lang))
-	cmd.Flags().IntVar(&last, "last", 50, message.HelpLast.In(a.Lang))
-	cmd.Flags().BoolVar(&follow, "follow", false, message.HelpFollow.In(a.Lang))
+	cmd.Flags().StringVar(&types, "type", "", "")
+	cmd.Flags().IntVar(&last, "last", 50, "")
+	cmd.Flags().BoolVar(&follow, "follow", false, "")
 	_ = cmd.RegisterFlagCompletionFunc("type", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return message.EventTypes(), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -132,7 +132,7 @@ func (a *app) eventText(e store.Entry, wide int) string {
 
 func (a *app) cleanupCmd() *cobra.Command {
 	var dry bool
-	cmd := a.command("cleanup", message.HelpCleanup, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+	cmd := a.command("cleanup", cobra.NoArgs, func(*cobra.Command, []string) error {
 		cfg, _ := a.config()
 		rep, err := a.store().Cleanup(store.CleanupOptions{
 			MaxAge: time.Duration(cfg.Cleanup.AfterDays) * 24 * time.Hour, DryRun: dry, Active: session.ActiveWorkflow,
@@ -167,13 +167,13 @@ func (a *app) cleanupCmd() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().BoolVar(&dry, "dry-run", false, message.HelpDryRun.In(a.Lang))
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "")
 	return cmd
 }
 
 // statuslineCmd is for the host's settings; it prints one line.
 func (a *app) statuslineCmd() *cobra.Command {
-	return a.command("statusline", message.HelpStatusline, message.HelpStatuslineLo, cobra.NoArgs, func(*cobra.Command, []string) error {
+	return a.command("statusline", cobra.NoArgs, func(*cobra.Command, []string) error {
 		line := hook.StatusLine(a.hook())
 		if a.JSON {
 			return a.PrintObject("text", line)

@@ -8,7 +8,7 @@ import (
 )
 
 func (a *app) versionCmd() *cobra.Command {
-	return a.command("version", message.HelpVersion, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+	return a.command("version", cobra.NoArgs, func(*cobra.Command, []string) error {
 		b := terminal.ThisBuild()
 		if a.JSON {
 			return a.PrintJSON(struct {

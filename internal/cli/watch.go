@@ -38,19 +38,19 @@ type watchFlags struct {
 }
 
 func (a *app) watchCmd() *cobra.Command {
-	cmd := a.group("watch", message.HelpWatch, message.HelpWatchLong)
+	cmd := a.group("watch")
 	cmd.AddCommand(a.watchCodexCmd(), a.watchClaudeCmd(), a.watchOpencodeCmd())
 	return cmd
 }
 
 func (a *app) watchFlags(cmd *cobra.Command, f *watchFlags, program string) {
-	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpWatchMode.In(a.Lang))
-	cmd.Flags().BoolVar(&f.once, "once", false, message.HelpWatchOnce.In(a.Lang))
-	cmd.Flags().BoolVar(&f.alone, "unattended", false, message.HelpWatchAlone.In(a.Lang))
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.Lang))
-	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultWaits().Debounce, message.HelpWatchDebounce.In(a.Lang))
+	cmd.Flags().StringVar(&f.mode, "mode", "", "")
+	cmd.Flags().BoolVar(&f.once, "once", false, "")
+	cmd.Flags().BoolVar(&f.alone, "unattended", false, "")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "")
+	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultWaits().Debounce, "")
 	if program != "" {
-		cmd.Flags().StringVar(&f.bin, "bin", program, message.HelpWatchBin.Format(a.Lang, program))
+		cmd.Flags().StringVar(&f.bin, "bin", program, "")
 	}
 	complete(cmd, "mode", modes)
 }
@@ -61,7 +61,7 @@ func (a *app) watchCodexCmd() *cobra.Command {
 		remote, socket, token, id string
 		install, remove           bool
 	)
-	cmd := a.command("codex [PROMPT...]", message.HelpWatchCodex, message.HelpWatchCodexLong, cobra.ArbitraryArgs, func(cmd *cobra.Command, prompts []string) error {
+	cmd := a.command("codex [PROMPT...]", cobra.ArbitraryArgs, func(cmd *cobra.Command, prompts []string) error {
 		if remote != "" && socket != "" {
 			return message.Misuse{Err: message.Fail(message.WatchBothAddress)}
 		}
@@ -104,12 +104,12 @@ func (a *app) watchCodexCmd() *cobra.Command {
 		return watched(w.Run(cmd.Context()))
 	})
 	a.watchFlags(cmd, &f, "codex")
-	cmd.Flags().StringVar(&remote, "remote", "", message.HelpWatchRemote.In(a.Lang))
-	cmd.Flags().StringVar(&socket, "socket", "", message.HelpWatchSocket.In(a.Lang))
-	cmd.Flags().StringVar(&token, "remote-auth-token-env", "", message.HelpWatchToken.In(a.Lang))
-	cmd.Flags().StringVar(&id, "thread", "", message.HelpWatchThread.In(a.Lang))
-	cmd.Flags().BoolVar(&install, "install", false, message.HelpWatchInstall.In(a.Lang))
-	cmd.Flags().BoolVar(&remove, "uninstall", false, message.HelpTeamRemove.In(a.Lang))
+	cmd.Flags().StringVar(&remote, "remote", "", "")
+	cmd.Flags().StringVar(&socket, "socket", "", "")
+	cmd.Flags().StringVar(&token, "remote-auth-token-env", "", "")
+	cmd.Flags().StringVar(&id, "thread", "", "")
+	cmd.Flags().BoolVar(&install, "install", false, "")
+	cmd.Flags().BoolVar(&remove, "uninstall", false, "")
 	return cmd
 }
 
@@ -136,7 +136,7 @@ func (a *app) watchService(ctx context.Context, cmd *cobra.Command, dry, remove 
 
 func (a *app) watchClaudeCmd() *cobra.Command {
 	var f watchFlags
-	cmd := a.command("claude [PROMPT...] [-- CLAUDE-ARG...]", message.HelpWatchClaude, message.HelpWatchClaudeLong, cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
+	cmd := a.command("claude [PROMPT...] [-- CLAUDE-ARG...]", cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
 		prompts, own := args, []string(nil)
 		if n := cmd.ArgsLenAtDash(); n >= 0 {
 			prompts, own = args[:n], args[n:]
@@ -164,7 +164,7 @@ func (a *app) watchOpencodeCmd() *cobra.Command {
 		f       watchFlags
 		url, id string
 	)
-	cmd := a.command("opencode [PROMPT...]", message.HelpWatchOpencode, message.HelpWatchOpencodeLong, cobra.ArbitraryArgs, func(cmd *cobra.Command, prompts []string) error {
+	cmd := a.command("opencode [PROMPT...]", cobra.ArbitraryArgs, func(cmd *cobra.Command, prompts []string) error {
 		opts, err := a.watchOptions(f)
 		if err != nil {
 			return err
@@ -176,8 +176,8 @@ func (a *app) watchOpencodeCmd() *cobra.Command {
 		return watched(w.Run(cmd.Context()))
 	})
 	a.watchFlags(cmd, &f, "")
-	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:4096", message.HelpWatchURL.In(a.Lang))
-	cmd.Flags().StringVar(&id, "session", "", message.HelpWatchSession.In(a.Lang))
+	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:4096", "")
+	cmd.Flags().StringVar(&id, "session", "", "")
 	return cmd
 }
 

@@ -18,13 +18,13 @@ import (
 
 func (a *app) workflowCmd() *cobra.Command {
 	var id string
-	cmd := a.group("workflow", message.HelpWorkflow, message.Text{})
+	cmd := a.group("workflow")
 	a.sessionFlag(cmd, &id)
 	cmd.AddCommand(a.workflowList(), a.workflowShow(), a.workflowStart(&id), a.workflowStatus(&id),
 		a.workflowCheck(), a.workflowNew(), a.workflowSchema(), a.workflowTrust(), a.workflowRun(&id))
 
 	var reason string
-	cancel := a.step("cancel", message.HelpWorkflowCancel, cobra.NoArgs, &id, func([]string) workflow.Event {
+	cancel := a.step("cancel", cobra.NoArgs, &id, func([]string) workflow.Event {
 		return workflow.Cancel{Reason: reason}
 	})
 	stop := cancel.RunE
@@ -51,13 +51,13 @@ func (a *app) workflowCmd() *cobra.Command {
 		}
 		return stop(cmd, args)
 	}
-	cancel.Flags().StringVar(&reason, "reason", "", message.HelpReason.In(a.Lang))
+	cancel.Flags().StringVar(&reason, "reason", "", "")
 	cmd.AddCommand(
 		cancel, a.workflowResume(&id),
-		a.step("skip STAGE", message.HelpWorkflowSkip, cobra.ExactArgs(1), &id, func(args []string) workflow.Event {
+		a.step("skip STAGE", cobra.ExactArgs(1), &id, func(args []string) workflow.Event {
 			return workflow.Skip{Stage: args[0], At: a.Now()}
 		}),
-		a.step("restart STAGE", message.HelpWorkflowRestart, cobra.ExactArgs(1), &id, func(args []string) workflow.Event {
+		a.step("restart STAGE", cobra.ExactArgs(1), &id, func(args []string) workflow.Event {
 			return workflow.Restart{Stage: args[0], At: a.Now()}
 		}),
 	)
@@ -76,17 +76,17 @@ func (a *app) templateArg(*cobra.Command, []string, string) ([]string, cobra.She
 
 func (a *app) workflowList() *cobra.Command {
 	all := false
-	cmd := a.command("list", message.HelpWorkflowList, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+	cmd := a.command("list", cobra.NoArgs, func(*cobra.Command, []string) error {
 		return a.library().Print(&a.Terminal, all)
 	})
-	cmd.Flags().BoolVar(&all, "all", false, message.HelpWorkflowAll.In(a.Lang))
+	cmd.Flags().BoolVar(&all, "all", false, "")
 	return cmd
 }
 
 func (a *app) workflowShow() *cobra.Command {
 	var custom string
 	var yaml, mermaid, dot bool
-	cmd := a.command("show NAME", message.HelpWorkflowShow, message.Text{}, cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+	cmd := a.command("show NAME", cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
 		f, err := a.named(args[0], custom)
 		if err != nil {
 			return err
@@ -108,10 +108,10 @@ func (a *app) workflowShow() *cobra.Command {
 		return err
 	})
 	cmd.ValidArgsFunction = a.templateArg
-	cmd.Flags().StringVar(&custom, "stages", "", message.HelpStages.In(a.Lang))
-	cmd.Flags().BoolVar(&yaml, "yaml", false, message.HelpShowYAML.In(a.Lang))
-	cmd.Flags().BoolVar(&mermaid, "mermaid", false, message.HelpShowMermaid.In(a.Lang))
-	cmd.Flags().BoolVar(&dot, "dot", false, message.HelpShowDot.In(a.Lang))
+	cmd.Flags().StringVar(&custom, "stages", "", "")
+	cmd.Flags().BoolVar(&yaml, "yaml", false, "")
+	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "")
+	cmd.Flags().BoolVar(&dot, "dot", false, "")
 	cmd.MarkFlagsMutuallyExclusive("yaml", "mermaid", "dot")
 	return cmd
 }
@@ -145,7 +145,7 @@ func (a *app) changes() session.Options {
 }
 
 func (a *app) workflowRun(id *string) *cobra.Command {
-	return a.command("run STAGE", message.HelpWorkflowRun, message.HelpWorkflowRunLong, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	return a.command("run STAGE", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		sess, err := a.finder().Known(*id, false)
 		if err != nil {
 			return err
@@ -157,7 +157,7 @@ func (a *app) workflowRun(id *string) *cobra.Command {
 func (a *app) workflowStart(id *string) *cobra.Command {
 	var custom, feature string
 	var force bool
-	cmd := a.command("start NAME", message.HelpWorkflowStart, message.Text{}, cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+	cmd := a.command("start NAME", cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
 		f, err := a.named(args[0], custom)
 		if err != nil {
 			return err
@@ -191,9 +191,9 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 		}, false, force)
 	})
 	cmd.ValidArgsFunction = a.templateArg
-	cmd.Flags().StringVar(&custom, "stages", "", message.HelpStages.In(a.Lang))
-	cmd.Flags().StringVar(&feature, "feature", "", message.HelpFeature.In(a.Lang))
-	cmd.Flags().BoolVar(&force, "force", false, message.HelpForce.In(a.Lang))
+	cmd.Flags().StringVar(&custom, "stages", "", "")
+	cmd.Flags().StringVar(&feature, "feature", "", "")
+	cmd.Flags().BoolVar(&force, "force", false, "")
 	return cmd
 }
 
@@ -213,8 +213,8 @@ func (a *app) moveAside(s *store.Session, damaged error) error {
 }
 
 // step is a command that applies one event to the session's workflow.
-func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id *string, ev func([]string) workflow.Event) *cobra.Command {
-	return a.command(use, short, message.Text{}, args, func(_ *cobra.Command, args []string) error {
+func (a *app) step(use string, args cobra.PositionalArgs, id *string, ev func([]string) workflow.Event) *cobra.Command {
+	return a.command(use, args, func(_ *cobra.Command, args []string) error {
 		s, err := a.finder().Known(*id, false)
 		if err != nil {
 			return err
@@ -232,7 +232,7 @@ func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id
 
 // workflowResume lets a workflow that rests go on.
 func (a *app) workflowResume(id *string) *cobra.Command {
-	return a.command("resume", message.HelpWorkflowResume, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+	return a.command("resume", cobra.NoArgs, func(*cobra.Command, []string) error {
 		sess, err := a.finder().Known(*id, false)
 		if err != nil {
 			return err
@@ -292,7 +292,7 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) err
 }
 
 func (a *app) workflowStatus(id *string) *cobra.Command {
-	return a.aboutSession("status", id, message.HelpWorkflowStatus, message.Text{}, func(*cobra.Command) error {
+	return a.aboutSession("status", id, func(*cobra.Command) error {
 		return a.printWorkflow(*id)
 	})
 }

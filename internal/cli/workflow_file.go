@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) workflowCheck() *cobra.Command {
-	return a.command("check [FILE|NAME]", message.HelpWorkflowCheck, message.Text{}, cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
+	return a.command("check [FILE|NAME]", cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
 		lib := a.library()
 		if len(args) == 0 {
 			return lib.Check(&a.Terminal, lib.Own(), a.agentFolders())
@@ -38,7 +38,7 @@ func (a *app) agentFolders() []string {
 }
 
 func (a *app) workflowSchema() *cobra.Command {
-	return a.command("schema", message.HelpWorkflowSchema, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+	return a.command("schema", cobra.NoArgs, func(*cobra.Command, []string) error {
 		if !a.JSON {
 			_, err := a.Stdout.Write(schemas.Workflow)
 			return err
@@ -51,7 +51,7 @@ func (a *app) workflowNew() *cobra.Command {
 	var stages, label string
 	var runs []string
 	var home bool
-	cmd := a.command("new NAME", message.HelpWorkflowNew, message.HelpWorkflowNewLong, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := a.command("new NAME", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		if stages == "" {
 			answer, err := a.Ask(cmd.Context(), message.AskStages.Format(a.Lang, strings.Join(workflow.StageNames(), " ")), message.NewNoStages)
 			if err != nil {
@@ -61,16 +61,16 @@ func (a *app) workflowNew() *cobra.Command {
 		}
 		return a.library().Create(&a.Terminal, args[0], stages, label, runs, home)
 	})
-	cmd.Flags().StringVar(&stages, "stages", "", message.HelpNewStages.In(a.Lang))
-	cmd.Flags().StringArrayVar(&runs, "run", nil, message.HelpNewRun.In(a.Lang))
-	cmd.Flags().StringVar(&label, "label", "", message.HelpNewLabel.In(a.Lang))
-	cmd.Flags().BoolVar(&home, "home", false, message.HelpNewHome.In(a.Lang))
+	cmd.Flags().StringVar(&stages, "stages", "", "")
+	cmd.Flags().StringArrayVar(&runs, "run", nil, "")
+	cmd.Flags().StringVar(&label, "label", "", "")
+	cmd.Flags().BoolVar(&home, "home", false, "")
 	return cmd
 }
 
 func (a *app) workflowTrust() *cobra.Command {
 	var revoke bool
-	cmd := a.command("trust NAME", message.HelpWorkflowTrust, message.HelpWorkflowTrustLong, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := a.command("trust NAME", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		f, err := a.named(args[0], "")
 		if err != nil {
 			return err
@@ -82,6 +82,6 @@ func (a *app) workflowTrust() *cobra.Command {
 		return f.AskTrust(cmd.Context(), &a.Terminal, root)
 	})
 	cmd.ValidArgsFunction = a.templateArg
-	cmd.Flags().BoolVar(&revoke, "revoke", false, message.HelpTrustRevoke.In(a.Lang))
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "")
 	return cmd
 }

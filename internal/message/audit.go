@@ -2,30 +2,18 @@ package message
 
 // The audit of past sessions.
 var (
-	HelpAudit     = Text{ZH: "檢視過去的 session：壓縮、代價、遺失的內容，以及政策會怎麼做", EN: "look back: compactions, what they cost and lost, and what the policy would have done"}
-	HelpAuditLong = Text{
-		ZH: "只讀取 Claude Code、Codex、Copilot CLI、opencode 與 Gemini CLI 自己的 session，不需安裝；除了快取不寫任何東西。",
-		EN: "Reads the sessions of Claude Code, Codex, Copilot CLI, opencode and Gemini CLI. It needs no set-up and writes nothing but a cache.",
-	}
-	HelpAuditSince   = Text{ZH: "從何時起：30d、12h，或日期 2026-01-31", EN: "from when on: 30d, 12h, or a date such as 2026-01-31"}
-	HelpAuditHTML    = Text{ZH: "另存為一個 HTML 檔", EN: "also write a page to this file"}
-	HelpAuditPolicy  = Text{ZH: "以這個檔案的政策來比較（設定檔，或 auto-compact.md）", EN: "compare with the policy in this file (settings, or an auto-compact.md)"}
-	HelpAuditAll     = Text{ZH: "列出每一次壓縮與每一天", EN: "list every compaction and every day"}
-	HelpAuditWeekly  = Text{ZH: "每週用了多少，如 ccusage", EN: "what each week used, as ccusage shows it"}
-	HelpAuditMonthly = Text{ZH: "每月用了多少", EN: "what each month used"}
-	HelpAuditBlocks  = Text{ZH: "每個五小時區間用了多少，依 agent 分開", EN: "what each window of five hours used, by agent"}
-	BadSince         = Text{ZH: "--since 無法理解：%q", EN: "--since: cannot read %q"}
-	HintSince        = Text{ZH: "例如 30d、12h、2026-01-31", EN: "for example 30d, 12h, 2026-01-31"}
-	BadPolicy        = Text{ZH: "--policy 無法使用：%s", EN: "--policy: %s"}
-	AuditNone        = Text{ZH: "找不到任何 session（Claude Code、Codex、Copilot CLI、opencode、Gemini CLI）。", EN: "There are no sessions here, neither of Claude Code nor of Codex, Copilot CLI, opencode or Gemini CLI."}
-	AuditNoneMatch   = Text{ZH: "沒有符合條件的 session。", EN: "No session matches."}
-	AuditTryDemo     = Text{ZH: "想先看看 Overtone 做什麼：overtone demo", EN: "To see what Overtone does, run: overtone demo"}
-	AuditWrote       = Text{ZH: "已寫入 %s", EN: "wrote %s"}
-	AuditNotKept     = Text{ZH: "結果無法留給下次使用：%v", EN: "nothing could be kept for the next time: %v"}
-	AuditUnread      = Text{ZH: "無法讀取：%s", EN: "could not be read: %s"}
-	AuditUnreadMore  = Text{ZH: "還有 %d 個檔案無法讀取（--json 全部列出）", EN: "more files that could not be read: %d (--json names them)"}
-	AuditUnreadAll   = Text{ZH: "%d 個 session 檔沒有一個讀得出來", EN: "none of the %d session files could be read"}
-	HintUnreadAll    = Text{ZH: "檢查檔案的權限；overtone doctor 檢查安裝", EN: "look at the files' permissions; `overtone doctor` looks at the installation"}
+	BadSince        = Text{ZH: "--since 無法理解：%q", EN: "--since: cannot read %q"}
+	HintSince       = Text{ZH: "例如 30d、12h、2026-01-31", EN: "for example 30d, 12h, 2026-01-31"}
+	BadPolicy       = Text{ZH: "--policy 無法使用：%s", EN: "--policy: %s"}
+	AuditNone       = Text{ZH: "找不到任何 session（Claude Code、Codex、Copilot CLI、opencode、Gemini CLI）。", EN: "There are no sessions here, neither of Claude Code nor of Codex, Copilot CLI, opencode or Gemini CLI."}
+	AuditNoneMatch  = Text{ZH: "沒有符合條件的 session。", EN: "No session matches."}
+	AuditTryDemo    = Text{ZH: "想先看看 Overtone 做什麼：overtone demo", EN: "To see what Overtone does, run: overtone demo"}
+	AuditWrote      = Text{ZH: "已寫入 %s", EN: "wrote %s"}
+	AuditNotKept    = Text{ZH: "結果無法留給下次使用：%v", EN: "nothing could be kept for the next time: %v"}
+	AuditUnread     = Text{ZH: "無法讀取：%s", EN: "could not be read: %s"}
+	AuditUnreadMore = Text{ZH: "還有 %d 個檔案無法讀取（--json 全部列出）", EN: "more files that could not be read: %d (--json names them)"}
+	AuditUnreadAll  = Text{ZH: "%d 個 session 檔沒有一個讀得出來", EN: "none of the %d session files could be read"}
+	HintUnreadAll   = Text{ZH: "檢查檔案的權限；overtone doctor 檢查安裝", EN: "look at the files' permissions; `overtone doctor` looks at the installation"}
 
 	AuditHead      = Text{ZH: "%s 個 session，%s 個檔案（%s），%s 至 %s", EN: "sessions %s · files %s (%s) · %s to %s"}
 	AuditShortMid  = Text{ZH: "%[2]d 次壓縮中有 %[1]d 次打在工作途中；共等待 %[3]s。", EN: "Struck in mid-work: %[1]d of %[2]d compactions. Waited for them: %[3]s."}
@@ -34,7 +22,6 @@ var (
 		EN: "Lost, and needed afterwards: %d of %d names and commands of the projects. Overtone's hand-over would have stated %d of them. `overtone audit --lost` lists them.",
 	}
 	AuditShortKept = Text{ZH: "沒有找到遺失而之後用到的專案名稱或指令。", EN: "No name or command of the projects was found that was lost and needed afterwards."}
-	HelpAuditLost  = Text{ZH: "逐一列出遺失而之後用到的內容，以及用在哪裡", EN: "list what was lost and needed afterwards, and where it was used"}
 	AuditLostOf    = Text{ZH: "%s · session %s · 第 %d 次壓縮 · %s", EN: "%s · session %s · compaction %d · %s"}
 	AuditLostKept  = Text{ZH: "交接會寫到", EN: "the hand-over states it"}
 	AuditLostGone  = Text{ZH: "交接也沒有寫到", EN: "the hand-over does not state it either"}
@@ -104,8 +91,6 @@ var (
 	TuneNow        = Text{ZH: "目前", EN: "in force"}
 	TuneKeep       = Text{ZH: "目前的設定最好：沒有其他設定以不更多的打斷做到更少的壓縮。", EN: "Keep the setting in force: no other makes fewer compactions without interrupting more often."}
 	TuneAdvice     = Text{ZH: "建議 %s：壓縮 %d 次而不是 %d 次，打斷 %d 次（目前 %d 次）。--write 寫入設定。", EN: "Advised: %s. Compactions: %d instead of %d; of these interrupt: %d (in force: %d). --write puts it into the settings."}
-	HelpAuditTune  = Text{ZH: "以你自己的 session 比較各種門檻，建議一組", EN: "play a grid of tiers over your own sessions, and name one"}
-	HelpAuditWrite = Text{ZH: "把 --tune 的建議寫入設定", EN: "put what --tune advises into the settings, after showing the difference"}
 	AuditMean      = Text{ZH: "平均 context", EN: "mean context"}
 	AuditWhatIfMid = Text{
 		ZH: "要比的是第一列：會打斷工作的壓縮，實際 %[2]d 次中有 %[1]d 次，依政策 %[4]d 次中有 %[3]d 次。",

@@ -28,61 +28,6 @@ var (
 
 // What the commands compress, recall and sessions say.
 var (
-	HelpCompress     = Text{ZH: "把舊的對話分段壓縮到一份副本", EN: "compress old history in bands, on a clone"}
-	HelpCompressLong = Text{
-		ZH: "把 session 較舊的部分依位置（0 到 100 %）分段壓縮，寫成可以 resume 的副本；原檔不會被更動。\n" +
-			"SESSION 是 id、唯一的 id 開頭或路徑；省略時從清單選擇。\n\n" +
-			"不給範圍時使用 --preset routine。每個 preset 都不動使用者的話（1000 token 以內的訊息）與最新幾輪：\n" +
-			"  routine    移除前半的工具呼叫、截短其餘，移除思考；文字不動；保留最新 3 輪\n" +
-			"  heavy      移除前五分之四的工具呼叫、截短其餘，移除思考；前半的回答壓到約三成五；保留最新 2 輪\n" +
-			"  emergency  移除所有工具呼叫與思考；前半的回答壓到約一成，其餘三成五；保留最新 1 輪\n" +
-			"  fresh      移除所有工具呼叫與思考，最新幾輪的也是；回答壓到約一成；保留最新 2 輪的訊息\n" +
-			"若工具輸出大多在最新幾輪（例如只有幾輪的 session），那幾輪的文字不動，工具只保留最後 8 次呼叫。\n\n" +
-			"預設的 builtin 不使用網路。其他 provider 的金鑰只從環境變數讀取，送出前會先遮蔽機密。",
-		EN: "Compress the older part of a session by position (0 to 100 %), as a clone that resumes; the source is never changed.\n" +
-			"SESSION is an id, the unique beginning of one, or a path; without it a list is offered.\n\n" +
-			"Without ranges it is --preset routine. No preset touches what users said in messages of up to 1000 tokens, or the newest turns:\n" +
-			"  routine    calls of the first half removed, later ones cut short, thinking removed; prose stays; newest 3 turns\n" +
-			"  heavy      calls of the first four fifths removed, later ones cut short, thinking removed; answers of the first half to about 35 percent; newest 2 turns\n" +
-			"  emergency  all calls and thinking removed; answers of the first half to about 10 percent, later ones to 35; newest turn\n" +
-			"  fresh      all calls and thinking removed, of the newest turns too; answers to about 10 percent; messages of the newest 2 turns\n" +
-			"Where the newest turns hold most of what tools said, as in a session of few turns, their messages stay, and of their tools the last 8 calls.\n\n" +
-			"The builtin provider, the default, uses no network. Other providers take their key from the environment only, and secrets are redacted before any text leaves the machine.",
-	}
-	HelpBands      = Text{ZH: "分段，例如 0-50:heavy-compress,50-80:compress", EN: "bands, such as 0-50:heavy-compress,50-80:compress"}
-	HelpTools      = Text{ZH: "工具呼叫的範圍，例如 0-50:remove,50-80:truncate", EN: "ranges of tool calls, such as 0-50:remove,50-80:truncate"}
-	HelpThinking   = Text{ZH: "思考內容：remove，或範圍例如 0-80:remove", EN: "thinking: remove, or ranges such as 0-80:remove"}
-	HelpPreset     = Text{ZH: "預設組合：routine（預設）、heavy、emergency 或 fresh", EN: "a ready choice: routine (the default), heavy, emergency or fresh"}
-	HelpUsers      = Text{ZH: "是否也壓縮使用者訊息：on 或 off（用 preset 時預設只壓縮長的）", EN: "compress user messages too: on or off (with a preset by default only long ones)"}
-	HelpProvider   = Text{ZH: "builtin，或模型服務：%s", EN: "builtin, or a model service: %s"}
-	HelpModel      = Text{ZH: "provider 的模型", EN: "the provider's model"}
-	HelpBaseURL    = Text{ZH: "相容服務的位址", EN: "address of a compatible service"}
-	HelpKeepFacts  = Text{ZH: "拒絕遺失路徑、數字或程式碼的結果", EN: "refuse results that lost a path, a number or code"}
-	HelpWholeFile  = Text{ZH: "位置以整個檔案計算，而非目前的 context", EN: "count positions over the whole file, not the live context"}
-	HelpMinTokens  = Text{ZH: "低於此 token 數的訊息不壓縮", EN: "leave messages below this many tokens alone"}
-	HelpTitle      = Text{ZH: "副本的標題", EN: "title of the clone"}
-	HelpNoCache    = Text{ZH: "不使用先前的結果，也不保留結果與原文：原文只在來源中", EN: "neither reuse nor keep results and originals: those are in the source only"}
-	HelpRecall     = Text{ZH: "搜尋這台機器上說過、做過的一切，或取回一則訊息的原文", EN: "search everything said and done on this machine, or get the exact text of a message"}
-	HelpRecallLong = Text{
-		ZH: "REF 是 session#uuid（兩者都可以只寫開頭，uuid 至少四個字元）、session#L 加行號，或壓縮副本中 …# 後面的八位碼：印出原文，一字不差。\n" +
-			"其他文字視為查詢：搜尋所有 host 的 session 與 sub-agent，包括仍在 context 中的、被 compaction 移出的、被 compress 移除的，以及工具的呼叫與結果，最相關的在前。" +
-			"詞形不同、打錯一個字或少一個字也找得到；繁體與簡體互通，重音符號與全形半形不計。索引在第一次搜尋時建立，之後只讀新增的部分；機密不會寫入索引。",
-		EN: "REF is session#uuid (both may be cut short, the uuid to no less than four characters), session#L and a line's number, or the eight digits behind …# in a compressed clone: its exact text is printed.\n" +
-			"Anything else is a query over all sessions and sub-agents of all hosts: what is still in a context, what compactions or compress took out, tool calls and their results; the best first. " +
-			"Other forms of a word, one mistyped or missing word still find it; Traditional and Simplified Chinese find each other, accents need not be typed. The index is built by the first search and reads only what is new afterwards; secrets do not enter it.",
-	}
-	HelpRecallSession  = Text{ZH: "只搜尋這個 session", EN: "search this session only"}
-	HelpHostFilter     = Text{ZH: "只看這個 host：%s", EN: "only this host: %s"}
-	HelpProjectFilter  = Text{ZH: "只看路徑含有這段文字的專案", EN: "only projects whose path holds this text"}
-	HelpLimit          = Text{ZH: "最多顯示幾筆", EN: "show at most this many"}
-	HelpSessionsRm     = Text{ZH: "移除由 compress 或 continue 建立的副本", EN: "remove clones that compress or continue made"}
-	HelpSessionsRmLong = Text{
-		ZH: "只移除由 overtone compress 或 continue 建立、之後沒有被使用過的副本；來源與其他 session 一律拒絕。\n" +
-			"為副本保留的原文隨它一起移除，除非另一個 session 仍引用它們，例如副本的副本或分支：那時會說明留下多少、為誰留下。",
-		EN: "Only clones that overtone compress or continue made and nobody used since are removed; sources and all other sessions are refused.\n" +
-			"The originals that were kept for a clone go with it, unless another session still refers to them, as a clone's clone or a fork of it does: then it is said how much stays, and for whom.",
-	}
-	HelpForceRm   = Text{ZH: "也移除建立後曾被使用、或來源已不存在的副本", EN: "also remove a clone that was used since it was made, or whose source is gone"}
 	RmNoClone     = Text{ZH: "%s 不是由 overtone 建立的副本", EN: "%s is not a clone that overtone made"}
 	HintRmNoClone = Text{ZH: "overtone sessions 以「副本來源」欄標出它們", EN: "overtone sessions marks clones in the column CLONE OF"}
 	RmUsed        = Text{ZH: "副本 %s 建立後曾被使用：現在 %s，建立時 %s", EN: "the clone %s was used since it was made: %s now, %s then"}
@@ -101,7 +46,6 @@ var (
 	SessionsNone  = Text{ZH: "沒有符合條件的 session", EN: "no session matches"}
 	ColHost       = Text{ZH: "HOST", EN: "HOST"}
 	ColClone      = Text{ZH: "副本來源", EN: "CLONE OF"}
-	HelpSessions  = Text{ZH: "列出所有 host 的 session", EN: "list the sessions of all hosts"}
 
 	NeedSession        = Text{ZH: "沒有指定 session", EN: "no session is named"}
 	HintSessions       = Text{ZH: "overtone sessions 會列出它們", EN: "overtone sessions lists them"}

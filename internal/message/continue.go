@@ -2,20 +2,6 @@ package message
 
 // What the command continue says, and what the model is told in a session that it made.
 var (
-	HelpContinue     = Text{ZH: "做出一個可以接著做的 session，在同一個或另一個 agent", EN: "make a session to go on with, in the same agent or in another"}
-	HelpContinueLong = Text{
-		ZH: "做出一個可以接著做的 session，並印出接續它的指令；不用模型，約一秒。SESSION 是 id、唯一的 id 開頭、標題的一部分或路徑；省略時是這個資料夾最新的 session。\n" +
-			"同一個 agent：壓縮過的副本（見 overtone compress）。另一個 agent（--in）：以那個 agent 自己的格式寫成的 session，在它的清單中有標題，用它自己的指令接續：" +
-			"對話文字（較舊的已縮短）、每個工具一行，最後是工作現況、文字沒有提到的名稱，以及如何取回原文。\n" +
-			"來源不會被更動。送往另一家廠商之前會遮蔽機密。正在寫入的 session 只接到最後完整的一輪。資料夾已不存在的 session 會重新寫成，在目前的資料夾接續。",
-		EN: "Make a session to go on with, and print the command that resumes it; without a model, in about a second. SESSION is an id, the unique beginning of one, a part of a title, or a path; without it, the newest session of this folder.\n" +
-			"In the same agent it is a compressed clone (see overtone compress). In another one (--in) it is a session in that agent's own format, which its list shows under a title and its own command resumes: " +
-			"the texts of the conversation, the older ones shortened, a line for each tool, then how the work stands, the names that the texts do not state, and how to get the originals.\n" +
-			"The source is never changed. Secrets are redacted before a text goes to another vendor. A session that is being written to is continued up to its last whole turn. One whose folder is not there is no clone, but written anew, and goes on in the current folder.",
-	}
-	HelpContinueIn     = Text{ZH: "在這個 agent 接續：%s", EN: "go on in this agent: %s"}
-	HelpContinuePrint  = Text{ZH: "把要交接的內容寫到標準輸出，供任何其他工具使用；不建立 session", EN: "write the conversation and its note to standard output, for any other tool; no session is made"}
-	HelpContinueKeep   = Text{ZH: "較舊的訊息保留 `SHARE`：%s", EN: "keep this `SHARE` of the older messages: %s"}
 	ContinueBadKeep    = Text{ZH: "--keep 不能是 %q", EN: "--keep cannot be %q"}
 	ContinueOlder      = Text{ZH: "較舊的訊息 %s：縮短到約 %s；省略的部分可用 overtone recall 取回，--keep 可以多留一些", EN: "older messages: %s, shortened to about %s; overtone recall prints what is left out, --keep keeps more"}
 	ContinueCalls      = Text{ZH: "工具呼叫 %s：最新的 %d 次各一行，之前的只計數，結果不帶過去", EN: "tool calls: %s, the newest %d in a line each, those before counted; their results stay behind"}
@@ -23,7 +9,6 @@ var (
 	ContinueUser       = Text{ZH: "使用者", EN: "User"}
 	ContinueAgent      = Text{ZH: "agent", EN: "Agent"}
 	ContinueEnds       = Text{ZH: "開頭、最後一輪，以及給 model 的附註，一字不改：\n", EN: "the beginning, the last turn and the note for the model, word for word:\n"}
-	HelpContinueRun    = Text{ZH: "做好之後直接執行接續的指令", EN: "start the command that resumes it"}
 
 	ContinueTitle    = Text{ZH: "%s（接自 %s）", EN: "%s (from %s)"}
 	ContinueFromTo   = Text{ZH: "%s %s → %s", EN: "%s %s → %s"}

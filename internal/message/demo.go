@@ -2,18 +2,7 @@ package message
 
 // The demo: its frame.
 var (
-	HelpDemo     = Text{ZH: "在拋棄式的資料夾裡演一遍完整的故事（不連網路）", EN: "play a whole story in a throw-away home (no network)"}
-	HelpDemoLong = Text{
-		ZH: "每一步都是真正的 hook 呼叫：host 送來什麼、hook 回答誰什麼；--full 顯示全部。\n" +
-			"不會碰到你的 home，也不連網路；結束後一切都會刪除，除非使用 --keep。\n" +
-			"每個宣稱都會檢查，有一個不成立就以 1 結束。",
-		EN: "Every step is a real hook call: what a host sends, what the hook answers, and to whom; --full shows all.\n" +
-			"Your home is not touched and the network is not used; all of it is removed at the end unless --keep\n" +
-			"is given. What the demo claims it checks, and it exits 1 when a claim does not hold.",
-	}
-	HelpKeep     = Text{ZH: "保留資料夾並印出路徑", EN: "keep the folder and print its path"}
-	HelpDemoFull = Text{ZH: "顯示全部：完整的回答、時間軸與進度", EN: "show all of it: whole answers, timeline, progress"}
-	DemoIntro    = Text{
+	DemoIntro = Text{
 		ZH: "三段故事，以真正的 hook（agent 的 host 每一步會執行的程式）演出，在一個用完就刪的資料夾裡。打勾的都檢查過；--full 顯示全部。",
 		EN: "Three stories, through the real hooks (programs that an agent's host runs at each step), in a folder that is removed again. A ✔ was checked; --full shows all.",
 	}

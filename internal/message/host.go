@@ -2,41 +2,6 @@ package message
 
 // Setting up, taking back, and checking an installation.
 var (
-	HelpInit     = Text{ZH: "安裝到這台機器上的 host（先顯示差異，並備份）", EN: "install into the hosts on this machine (shows the diff, keeps a backup)"}
-	HelpInitLong = Text{
-		ZH: "把 Overtone 裝進 host：Claude Code 是 plugin 與 settings.json 的幾個 key，Codex 是 hooks.json 與 config.toml 的一個表格，Copilot CLI 是一個 hook 檔與 mcp-config.json 中的工具，opencode 是一個 plugin 檔與設定中的工具，Gemini CLI 是 settings.json 中的 hook 與工具。沒有 --host 時裝進這台機器上的每一個。\n" +
-			"原檔會先備份到 $OVERTONE_HOME/backup，overtone uninstall 可逐位元組還原。重複執行不會改變任何東西。\n\n" +
-			"--mode auto 會降低 Claude Code 自動 compact 的門檻，並由 hook 擋到自然邊界為止；\n" +
-			"啟用前會在本機以假模型實測一次（不連網路、不動你的資料），以 --no-probe 略過。",
-		EN: "Puts Overtone into a host: for Claude Code a plugin and a few keys of settings.json, for Codex\n" +
-			"hooks.json and a table of config.toml, for Copilot CLI a file of hooks and a key of mcp-config.json, for opencode a plugin of one file and a key of its\n" +
-			"settings, for Gemini CLI keys of settings.json. Without --host it is every one of them that is here. The files are backed up to $OVERTONE_HOME/backup first; overtone uninstall gives them back\n" +
-			"byte for byte. Running it again changes nothing.\n\n" +
-			"--mode auto lowers the point where Claude Code compacts by itself, and the hook holds it off until a\n" +
-			"natural boundary. Before that is relied upon it is tried once against a model on this machine (no\n" +
-			"network, none of your data); --no-probe leaves that out.",
-	}
-	HelpUninstall     = Text{ZH: "移除安裝，設定逐位元組還原", EN: "take the installation back; settings become what they were"}
-	HelpUninstallLong = Text{
-		ZH: "設定檔若自安裝後未被修改，會逐位元組還原；否則只移除屬於 Overtone 的項目。\nsession 與設定會保留，除非使用 --purge。",
-		EN: "A settings file that was not edited since gets its old bytes back; from any other only what is\nOvertone's is removed. Sessions and configuration stay unless --purge is given.",
-	}
-	HelpDoctor     = Text{ZH: "檢查安裝是否正常，並說明如何修正", EN: "check the installation, with advice"}
-	HelpDoctorLong = Text{
-		ZH: "檢查執行檔、版本、plugin、設定、各 hook 是否觸發、最近一次 compact 的收據、權限、鎖與設定檔。\n沒有 ✗ 時以 0 結束，否則為 1。什麼都不會被修改。",
-		EN: "Checks the binary, versions, plugin, settings, which hooks have fired, the receipt of the last\ncompaction, permissions, locks and configuration. Exits 0 without a ✗, else 1. Changes nothing.",
-	}
-	HelpHost         = Text{ZH: "%s；預設為這台機器上的每一個；可以給多個", EN: "%s; by default every one that is here; may be given more than once"}
-	HelpHostAll      = Text{ZH: "只處理此 host（預設全部）；可以給多個", EN: "only this host (default: all); may be given more than once"}
-	HelpMode         = Text{ZH: "到達邊界時：off、tag、suggest 或 auto（預設依設定檔）", EN: "at a boundary: off, tag, suggest or auto (default: as configured)"}
-	HelpLang         = Text{ZH: "hook 訊息的語言：zh-TW 或 en（預設依 locale）", EN: "language of what hooks print: zh-TW or en (default: the locale's)"}
-	HelpStatusFlag   = Text{ZH: "也把 overtone statusline 設為 Claude Code 的狀態列；已有的會保留", EN: "also make overtone statusline Claude Code's status line; one that is there stays"}
-	HelpYes          = Text{ZH: "不要發問；沒有終端機可以發問時必須加上", EN: "ask nothing; needed where there is no terminal to ask on"}
-	HelpProbe        = Text{ZH: "實測已安裝的 Claude Code 是否接受 PreCompact 的 block", EN: "try whether the installed Claude Code lets PreCompact block"}
-	HelpNoWorkflows  = Text{ZH: "不安裝工作流的 agent 與指令", EN: "leave out the agents and commands of workflows"}
-	HelpNoProbe      = Text{ZH: "不實測", EN: "do not try"}
-	HelpPurge        = Text{ZH: "連同 session、設定與備份一併刪除", EN: "delete sessions, configuration and backups, too"}
-	HelpInitDryRun   = Text{ZH: "只顯示差異，不寫入", EN: "show the diff, write nothing"}
 	NoHosts          = Text{ZH: "PATH 上找不到任何認得的 coding agent，沒有寫入任何東西", EN: "no coding agent that Overtone knows is on PATH; nothing was written"}
 	HintNoHosts      = Text{ZH: "先安裝一個，或以 --host 名稱 預先準備：%s", EN: "install one, or prepare one before it is there with --host NAME: %s"}
 	OneHost          = Text{ZH: "--host 在這裡只能給一個，而不是 %s", EN: "--host takes one host here, got %s"}

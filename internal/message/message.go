@@ -10,6 +10,7 @@ package message
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,8 +120,22 @@ func told(args []any, l Lang) []any {
 // and tabs between them.
 func eachText(table string, fn func(name string, t Text)) {
 	for line := range strings.Lines(table) {
+		if line == "\n" {
+			continue
+		}
 		name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		zh, en, _ := strings.Cut(rest, "\t")
 		fn(name, Text{ZH: zh, EN: en})
 	}
 }
+
+// helpTexts are what command lines say of themselves. A line for each command, with its
+// short text, begins what belongs to it: a line without a name has its long text, those of
+// its flags begin with "--", and those of its examples with "$". Before the first command
+// stand flags that many have.
+//
+//go:embed help.txt
+var helpTexts string
+
+// EachHelp passes the lines of that table. A "\n" in a text stands for the end of a line.
+func EachHelp(fn func(name string, t Text)) { eachText(helpTexts, fn) }

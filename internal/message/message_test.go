@@ -113,6 +113,7 @@ func TestChineseWords(t *testing.T) {
 	}
 	eachLiteral(t, func(at token.Position, text Text) { look(at.String(), text.ZH) })
 	eachText(dashboardTexts, func(key string, text Text) { look("dashboard: "+key, text.ZH) })
+	EachHelp(func(name string, text Text) { look("help of "+name, text.ZH) })
 	for _, e := range systemErrors() {
 		look(e.err.Error(), e.zh)
 	}
@@ -142,6 +143,29 @@ func TestTablesInBothLanguages(t *testing.T) {
 		if len(known) < 80 {
 			t.Errorf("%s: %d texts", name, len(known))
 		}
+	}
+}
+
+// So has what command lines say of themselves, but for the examples.
+func TestHelpInBothLanguages(t *testing.T) {
+	t.Parallel()
+	of, texts := "", 0
+	known := map[string]bool{}
+	EachHelp(func(name string, text Text) {
+		if name == "$" {
+			return
+		}
+		if name != "" && !strings.HasPrefix(name, "--") {
+			of = name
+		}
+		if key := of + name; text.ZH == "" || text.EN == "" || strings.Contains(text.EN, "\t") || known[key] || !slices.Equal(verbs(text.ZH), verbs(text.EN)) {
+			t.Errorf("%s %s: %+v", of, name, text)
+		}
+		known[of+name] = true
+		texts++
+	})
+	if texts < 200 {
+		t.Errorf("%d texts", texts)
 	}
 }
 

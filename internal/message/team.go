@@ -31,13 +31,11 @@ var (
 	HintTeamInvite         = Text{ZH: "在 hub 上執行 overtone-team invite NAME --out FILE，把 FILE 帶過來", EN: "run `overtone-team invite NAME --out FILE` on the hub and bring FILE here"}
 	HintTeamKey            = Text{ZH: "hub 不認得這台機器的金鑰（可能有新的邀請取代了它，或已被撤銷）：在 hub 上執行 overtone-team invite %s，再在這裡 join --force", EN: "the hub does not know this machine's key; it was revoked, or a later invitation has replaced it: run `overtone-team invite %s` there, then `join --force` here"}
 	HintTeamLogin          = Text{ZH: "這個叢集不認得這台機器：用 --creds FILE，或把名字與密碼寫進 --hub tls://名字:密碼@主機:4222", EN: "the cluster does not know this machine: --creds FILE, or its name and password in --hub tls://NAME:PASSWORD@HOST:4222"}
-	HelpTeamJoinHub        = Text{ZH: "用這個位址，而不是邀請裡的（可含名字與密碼）", EN: "this address instead of the invitation's, also with a name and a password"}
 	TeamNoNode             = Text{ZH: "這台機器上沒有 hub", EN: "there is no hub on this machine"}
 	HintTeamNoNode         = Text{ZH: "在執行 overtone-team up 的機器上邀請", EN: "invite on the machine that runs `overtone-team up`"}
 	TeamUnknownMachine     = Text{ZH: "hub 不認得機器 %s", EN: "the hub knows no machine %s"}
 	HintTeamUnknownMachine = Text{ZH: "它認得的有：%s", EN: "it knows: %s"}
 	TeamRevoked            = Text{ZH: "%s 不能再連線了；團隊的金鑰它還有，要換金鑰見 SECURITY.md", EN: "%s cannot connect any more; it still has the team's key: SECURITY.md says how to change that"}
-	HelpTeamRevoke         = Text{ZH: "反過來：不再讓它連線", EN: "the opposite: it cannot connect any more"}
 	TeamOutExists          = Text{ZH: "%s 已經存在", EN: "%s exists already"}
 	HintTeamOutExists      = Text{ZH: "邀請含有金鑰，只寫入新檔案：換一個名稱，或先刪除它", EN: "an invitation holds keys and goes into a new file only: take another name, or delete that one first"}
 	TeamInvited            = Text{ZH: "%s 的邀請含有金鑰：用安全的方式傳過去，然後刪除", EN: "the invitation of %s holds keys: hand it over safely, then delete it"}
@@ -116,44 +114,6 @@ var (
 
 // The command line of overtone-team.
 var (
-	HelpTeam     = Text{ZH: "多台機器：一條時間線、誰在做什麼、把 session 移到別台機器", EN: "many machines: one timeline, who runs what, sessions that move"}
-	HelpTeamLong = Text{
-		ZH: "幾台機器合成一條時間軸，session 可以在機器之間移動。本機的檔案是唯一的事實；hook 不等網路。shipper 把時間線送到 NATS JetStream，\n預設只送事件；內容要依專案同意，先遮蔽機密再以 age 加密。見 docs/team.md。\n\n先試試：\n  overtone-team up                      在這台機器執行 hub\n  overtone-team invite NAME --out FILE  讓另一台機器加入；在那裡：overtone-team join FILE\n  overtone-team ship --install          每台機器：開始送出事件\n  overtone-team fleet                   誰在做什麼",
-		EN: "One timeline of several machines, and sessions that move between them. The files of each machine are the truth, and hooks never wait for a network. A shipper sends\ntimelines to NATS JetStream: events only, unless a project is shared; content is redacted, then\nencrypted with age. See docs/team.md.\n\nStart with:\n  overtone-team up                      run the hub on this machine\n  overtone-team invite NAME --out FILE  let another machine in; there: overtone-team join FILE\n  overtone-team ship --install          on each machine: start sending events\n  overtone-team fleet                   who runs what",
-	}
-	HelpTeamUp     = Text{ZH: "執行 hub，或備妥別人的 hub", EN: "run a hub, or prepare somebody else's"}
-	HelpTeamUpLong = Text{
-		ZH: "在前景執行內嵌的 nats-server：檔案儲存、TLS、每個租戶一個帳戶、每次確認前都寫入磁碟。\n三個節點：每台用 --node、--cluster、--route 執行，並先複製第一台的 hub 資料夾（見 docs/team.md）；\n之後在任何一個節點上邀請的機器，三個節點都認得。",
-		EN: "Runs an embedded nats-server in the foreground: file store, TLS, an account for each tenant, on disk\nbefore anything is acknowledged. For three nodes run it on each with --node, --cluster and --route,\nafter copying the hub folder of the first (see docs/team.md); a machine that is invited on one of\nthem is known to all.",
-	}
-	HelpTeamListen    = Text{ZH: "機器連線的位址", EN: "address for machines"}
-	HelpTeamNames     = Text{ZH: "機器用來連線的名稱或 IP（可多個）", EN: "names or addresses by which machines reach it"}
-	HelpTeamTenant    = Text{ZH: "租戶（帳戶）", EN: "the tenant (account)"}
-	HelpTeamHub       = Text{ZH: "使用現有叢集的位址，而不是自己執行", EN: "use an existing cluster instead of running one"}
-	HelpTeamCreds     = Text{ZH: "該叢集的憑證檔", EN: "credentials file for that cluster"}
-	HelpTeamCA        = Text{ZH: "該叢集的 CA 憑證檔（PEM）", EN: "CA certificate of that cluster (PEM file)"}
-	HelpTeamMachine   = Text{ZH: "這台機器的名稱（預設：主機名稱）", EN: "name of this machine (default: the host name)"}
-	HelpTeamNode      = Text{ZH: "叢集節點的名稱", EN: "name of this node in a cluster"}
-	HelpTeamCluster   = Text{ZH: "給其他節點的位址；有它就是叢集", EN: "address for the other nodes; makes it a cluster"}
-	HelpTeamRoutes    = Text{ZH: "其他節點的位址", EN: "addresses of the other nodes"}
-	HelpTeamReplicas  = Text{ZH: "每個串流的副本數（預設 1，叢集 3）", EN: "nodes that keep each stream (default 1, in a cluster 3)"}
-	HelpTeamAlone     = Text{ZH: "其他節點沒有回應時也開放連線", EN: "let machines in although no other node answers"}
-	HelpTeamKeep      = Text{ZH: "保留多久", EN: "how long events are kept"}
-	HelpTeamOut       = Text{ZH: "寫入這個新檔案，只有自己能讀（0600）；省略時印出", EN: "write it to this new file, readable by you alone (0600), in place of printing it"}
-	HelpTeamInvite    = Text{ZH: "讓一台機器加入：印出它的邀請", EN: "let a machine in: prints its invitation"}
-	HelpTeamJoin      = Text{ZH: "用邀請加入 hub（- 為 stdin）", EN: "join a hub with an invitation (- for stdin)"}
-	HelpTeamForce     = Text{ZH: "即使已屬於別的 hub", EN: "even if it belongs to a hub"}
-	HelpTeamShare     = Text{ZH: "哪些專案的內容可以離開這台機器", EN: "whose content may leave this machine"}
-	HelpTeamShareRm   = Text{ZH: "不再分享", EN: "no longer"}
-	HelpTeamShip      = Text{ZH: "把這台機器的時間線、狀態與分享的工作送到 hub", EN: "ship this machine's timelines, states and shared work to the hub"}
-	HelpTeamShipOnce  = Text{ZH: "送完就結束", EN: "end when everything is shipped"}
-	HelpTeamInstall   = Text{ZH: "裝成使用者服務（systemd 或 launchd）", EN: "install it as a user service (systemd or launchd)"}
-	HelpTeamRemove    = Text{ZH: "移除服務", EN: "remove the service"}
-	HelpTeamTimeline  = Text{ZH: "所有機器的時間線", EN: "the timeline of all machines"}
-	HelpTeamMachineF  = Text{ZH: "只看這台機器", EN: "of this machine only"}
-	HelpTeamSessionF  = Text{ZH: "只看這個 session", EN: "of this session only"}
-	HelpTeamSince     = Text{ZH: "從多久以前", EN: "how far back"}
-	HelpTeamShow      = Text{ZH: "某個 session 做到哪裡：封包與工作流（分享的專案）", EN: "where a session's work stands: its packet and workflow, of a project that is shared"}
 	TeamShown         = Text{ZH: "%s 上的 %s（%s），%s：", EN: "%s has %s (%s), as of %s:"}
 	TeamShownStage    = Text{ZH: "工作流 %s：%s，%d/%d", EN: "workflow %s: %s, %d of %d"}
 	TeamManySessions  = Text{ZH: "不只一個 session 以 %s 開頭", EN: "more than one session begins with %s"}
@@ -161,9 +121,6 @@ var (
 	HintTeamNoSession = Text{ZH: "overtone-team fleet --all 列出有哪些", EN: "`overtone-team fleet --all` lists them"}
 	TeamNoWork        = Text{ZH: "%s（在 %s 上）的內容沒有分享", EN: "the content of %s, on %s, is not shared"}
 	HintTeamNoWork    = Text{ZH: "在那台機器上：overtone-team share 資料夾，並執行 overtone-team ship", EN: "on that machine: overtone-team share FOLDER, with `overtone-team ship` running"}
-	HelpTeamFleet     = Text{ZH: "誰在做什麼：階段、剩餘 context、最近的封包", EN: "who runs what: stage, context left, last packet"}
-	HelpTeamAll       = Text{ZH: "包括已結束的 session", EN: "sessions that ended as well"}
-	HelpTeamDoctor    = Text{ZH: "檢查 hub：可達、時鐘、落後、遺失、權限", EN: "look the hub over: reachable, clocks, lag, losses, permissions"}
 )
 
 // Sessions that move.
@@ -191,13 +148,6 @@ var (
 	TeamMovedNote      = Text{ZH: "[Overtone] 這個 session 從機器 %s 移到了 %s，現在在這裡繼續。", EN: "[Overtone] This session has moved from machine %s to %s and goes on here."}
 	TeamMovedDirty     = Text{ZH: "原機器上有 %d 個檔案尚未 commit，這裡沒有。", EN: "%d files were not committed on the other machine and are missing here."}
 
-	HelpTeamHandoff = Text{ZH: "把 session 移到另一台機器", EN: "move a session to another machine"}
-	HelpTeamPush    = Text{ZH: "交出一個 session：它不再於這裡繼續", EN: "offer a session: it does not go on here any more"}
-	HelpTeamPushF   = Text{ZH: "即使還在工作", EN: "even while it is at work"}
-	HelpTeamPull    = Text{ZH: "接手一個 session，並印出繼續的指令", EN: "take a session over and print the command that goes on"}
-	HelpTeamDir     = Text{ZH: "在這個資料夾繼續", EN: "go on in this folder"}
-	HelpTeamAnyway  = Text{ZH: "即使 commit 不同", EN: "although the folder stands at another commit"}
-
 	// What the hooks of a session that is elsewhere say.
 	SessionElsewhere = Text{ZH: "[Overtone] 這個 session 已交給機器 %s（%s），不能在這裡繼續，否則兩台機器會做同一件事。要拿回來：在那裡 overtone-team handoff push %s，然後在這裡 overtone-team handoff pull %[3]s。", EN: "[Overtone] This session was handed over to machine %s (%s) and must not go on here, or two machines would do the same work. To take it back: run overtone-team handoff push %s there, then overtone-team handoff pull %[3]s here."}
 	SessionOffered   = Text{ZH: "[Overtone] 這個 session 已交出，等待另一台機器接手，不能在這裡繼續。要收回：overtone-team handoff pull %s", EN: "[Overtone] This session is offered to another machine and must not go on here. To take it back: overtone-team handoff pull %s"}
@@ -207,28 +157,16 @@ var (
 
 // The export to a collector.
 var (
-	HelpTeamExport     = Text{ZH: "把事件送到 OpenTelemetry collector", EN: "send events to an OpenTelemetry collector"}
-	HelpTeamExportLong = Text{
-		ZH: "OTLP/HTTP 的 JSON：事件是 logs，艦隊的狀態是 metrics；帶有 session.id、gen_ai.conversation.id 等\n主機也會輸出的識別碼，因此可以在 collector 裡合併。送出過的位置會記住；每筆帶有事件的 id。",
-		EN: "OTLP over HTTP in JSON: events as logs, the fleet as metrics, with the ids that hosts export\n(session.id, gen_ai.conversation.id, …), so that they join in any collector. It remembers what\nwas sent; every record carries the event's id.",
-	}
-	HelpTeamOTLP       = Text{ZH: "collector 的位址，例如 http://localhost:4318", EN: "the collector, such as http://localhost:4318"}
-	HelpTeamHeader     = Text{ZH: "額外的標頭 KEY=VALUE", EN: "a further header, KEY=VALUE"}
-	HelpTeamContent    = Text{ZH: "也送出分享的專案的內容", EN: "content of shared projects as well"}
-	HelpTeamExportOnce = Text{ZH: "送完就結束", EN: "end when everything is sent"}
-	HelpTeamEvery      = Text{ZH: "多久看一次", EN: "how often to look"}
-	HelpTeamMetrics    = Text{ZH: "多久送一次 metrics", EN: "how often metrics go out"}
-	TeamBadURL         = Text{ZH: "%q 不是 collector 的位址", EN: "%q is no address of a collector"}
-	HintTeamURL        = Text{ZH: "例如 --otlp http://localhost:4318", EN: "such as --otlp http://localhost:4318"}
-	TeamBadHeader      = Text{ZH: "標頭 %q 不是 KEY=VALUE", EN: "header %q is not KEY=VALUE"}
-	TeamExported       = Text{ZH: "已送出 %d 個事件到 %s", EN: "sent %d events to %s"}
-	TeamExportAway     = Text{ZH: "collector 暫時不在：%s", EN: "the collector is away: %s"}
-	TeamRejected       = Text{ZH: "collector 拒收 %d 筆：%s", EN: "the collector rejected %d: %s"}
+	TeamBadURL     = Text{ZH: "%q 不是 collector 的位址", EN: "%q is no address of a collector"}
+	HintTeamURL    = Text{ZH: "例如 --otlp http://localhost:4318", EN: "such as --otlp http://localhost:4318"}
+	TeamBadHeader  = Text{ZH: "標頭 %q 不是 KEY=VALUE", EN: "header %q is not KEY=VALUE"}
+	TeamExported   = Text{ZH: "已送出 %d 個事件到 %s", EN: "sent %d events to %s"}
+	TeamExportAway = Text{ZH: "collector 暫時不在：%s", EN: "the collector is away: %s"}
+	TeamRejected   = Text{ZH: "collector 拒收 %d 筆：%s", EN: "the collector rejected %d: %s"}
 )
 
 // Searching what the team has shared.
 var (
-	HelpTeamRecall = Text{ZH: "搜尋團隊分享過的內容", EN: "search what the team has shared"}
 	TeamBadQuery   = Text{ZH: "要找什麼，要列出幾個（至少一個）？", EN: "what is to be looked for, and how many (at least one) are to be shown?"}
 	HintTeamRecall = Text{ZH: "搜尋了 %d 個分享過的 session；分享的資料夾裡的工作由 ship 送出，對話要 handoff push 過才會在這裡", EN: "%d shared sessions were searched; `ship` sends the work of folders that are shared, conversations are here once they were pushed (overtone-team handoff push)"}
 )

@@ -2,48 +2,39 @@ package message
 
 // What a command line says of itself: help, usage, sessions, settings, versions.
 var (
-	HelpHelp           = Text{ZH: "說明某個指令", EN: "help about a command"}
-	HelpFlag           = Text{ZH: "顯示說明", EN: "show this help"}
-	HelpVersion        = Text{ZH: "顯示版本、commit，以及是否有修改", EN: "the version, its commit, and whether it was modified"}
-	UsageTitle         = Text{ZH: "用法：", EN: "Usage:"}
-	UsageFlag          = Text{ZH: "選項", EN: "flags"}
-	UsageCommand       = Text{ZH: "指令", EN: "command"}
-	UsageCommands      = Text{ZH: "指令：", EN: "Commands:"}
-	UsageExamples      = Text{ZH: "範例：", EN: "Examples:"}
-	UsageFlags         = Text{ZH: "選項：", EN: "Flags:"}
-	UsageGlobal        = Text{ZH: "共用選項：", EN: "Global flags:"}
-	UsageDefault       = Text{ZH: "（預設 %s）", EN: " (default %s)"}
-	UsageMore          = Text{ZH: "各指令的說明：%s 指令 --help", EN: "More about a command: %s COMMAND --help"}
-	UnknownFlag        = Text{ZH: "沒有這個選項：%s", EN: "unknown flag: %s"}
-	FlagNeedsValue     = Text{ZH: "%s 需要一個值", EN: "%s needs a value"}
-	FlagBadValue       = Text{ZH: "%s：%q 不是%s", EN: "%s: %q is not %s"}
-	FlagBadSyntax      = Text{ZH: "無法理解的選項：%s", EN: "cannot read the flag %s"}
-	FlagsExclude       = Text{ZH: "%s 與 %s 不能並用", EN: "%s and %s exclude each other"}
-	FlagPort           = Text{ZH: "0 到 65535 的數字", EN: "a number from 0 to 65535"}
-	FlagNumber         = Text{ZH: "數字", EN: "a number"}
-	FlagBool           = Text{ZH: " true 或 false", EN: "true or false"}
-	FlagDuration       = Text{ZH: "時間長度（例如 90s、5m）", EN: "a length of time such as 90s or 5m"}
-	FlagText           = Text{ZH: "可用的值", EN: "a value it takes"}
-	UnknownCommand     = Text{ZH: "%[2]q 沒有 %[1]q 這個指令", EN: "unknown command %[1]q for %[2]q"}
-	MissingArg         = Text{ZH: "缺少參數 %s", EN: "missing argument %s"}
-	ExtraArg           = Text{ZH: "多餘的參數 %q", EN: "unexpected argument %q"}
-	UnknownShell       = Text{ZH: "沒有 %s 的補全；可用：%s", EN: "no completion for %s; there are: %s"}
-	WaitsForLock       = Text{ZH: "正在等 %s：%s鎖住了它（Ctrl-C 放棄；overtone doctor 會說明）", EN: "waiting for %s, which %s has locked (Ctrl-C gives up; overtone doctor tells more)"}
-	WaitsForSomebody   = Text{ZH: "另一個程序", EN: "another process"}
-	WaitsForProcess    = Text{ZH: "程序 %s ", EN: "process %s"}
-	NotWritten         = Text{ZH: "輸出無法寫出：%v", EN: "write output: %v"}
-	ManySessions       = Text{ZH: "%q 符合 %d 個 session：%s", EN: "%q matches %d sessions: %s"}
-	ManySessionsMore   = Text{ZH: "%q 符合 %d 個 session：%s，以及另外 %d 個", EN: "%q matches %d sessions: %s and %d more"}
-	HelpCompletion     = Text{ZH: "shell 的自動補全", EN: "completion for your shell"}
-	HelpCompletionLong = Text{
-		ZH: "印出讓 shell 補全指令、session、預設組合、服務與工作流的腳本。",
-		EN: "Prints what makes a shell complete commands, sessions, presets, providers and workflows.",
-	}
-	VersionCommit   = Text{ZH: "commit", EN: "commit"}
-	VersionClean    = Text{ZH: "（未修改）", EN: "(unmodified)"}
-	VersionModified = Text{ZH: "（有修改）", EN: "(modified)"}
-	HelpStatus      = Text{ZH: "事情進行到哪裡：最新的 session、進行中的工作流；指定 session 時是它的工作流", EN: "where things stand: newest sessions, workflows that run; of a session its workflow"}
-	HereNone        = Text{
+	UsageTitle       = Text{ZH: "用法：", EN: "Usage:"}
+	UsageFlag        = Text{ZH: "選項", EN: "flags"}
+	UsageCommand     = Text{ZH: "指令", EN: "command"}
+	UsageCommands    = Text{ZH: "指令：", EN: "Commands:"}
+	UsageExamples    = Text{ZH: "範例：", EN: "Examples:"}
+	UsageFlags       = Text{ZH: "選項：", EN: "Flags:"}
+	UsageGlobal      = Text{ZH: "共用選項：", EN: "Global flags:"}
+	UsageDefault     = Text{ZH: "（預設 %s）", EN: " (default %s)"}
+	UsageMore        = Text{ZH: "各指令的說明：%s 指令 --help", EN: "More about a command: %s COMMAND --help"}
+	UnknownFlag      = Text{ZH: "沒有這個選項：%s", EN: "unknown flag: %s"}
+	FlagNeedsValue   = Text{ZH: "%s 需要一個值", EN: "%s needs a value"}
+	FlagBadValue     = Text{ZH: "%s：%q 不是%s", EN: "%s: %q is not %s"}
+	FlagBadSyntax    = Text{ZH: "無法理解的選項：%s", EN: "cannot read the flag %s"}
+	FlagsExclude     = Text{ZH: "%s 與 %s 不能並用", EN: "%s and %s exclude each other"}
+	FlagPort         = Text{ZH: "0 到 65535 的數字", EN: "a number from 0 to 65535"}
+	FlagNumber       = Text{ZH: "數字", EN: "a number"}
+	FlagBool         = Text{ZH: " true 或 false", EN: "true or false"}
+	FlagDuration     = Text{ZH: "時間長度（例如 90s、5m）", EN: "a length of time such as 90s or 5m"}
+	FlagText         = Text{ZH: "可用的值", EN: "a value it takes"}
+	UnknownCommand   = Text{ZH: "%[2]q 沒有 %[1]q 這個指令", EN: "unknown command %[1]q for %[2]q"}
+	MissingArg       = Text{ZH: "缺少參數 %s", EN: "missing argument %s"}
+	ExtraArg         = Text{ZH: "多餘的參數 %q", EN: "unexpected argument %q"}
+	UnknownShell     = Text{ZH: "沒有 %s 的補全；可用：%s", EN: "no completion for %s; there are: %s"}
+	WaitsForLock     = Text{ZH: "正在等 %s：%s鎖住了它（Ctrl-C 放棄；overtone doctor 會說明）", EN: "waiting for %s, which %s has locked (Ctrl-C gives up; overtone doctor tells more)"}
+	WaitsForSomebody = Text{ZH: "另一個程序", EN: "another process"}
+	WaitsForProcess  = Text{ZH: "程序 %s ", EN: "process %s"}
+	NotWritten       = Text{ZH: "輸出無法寫出：%v", EN: "write output: %v"}
+	ManySessions     = Text{ZH: "%q 符合 %d 個 session：%s", EN: "%q matches %d sessions: %s"}
+	ManySessionsMore = Text{ZH: "%q 符合 %d 個 session：%s，以及另外 %d 個", EN: "%q matches %d sessions: %s and %d more"}
+	VersionCommit    = Text{ZH: "commit", EN: "commit"}
+	VersionClean     = Text{ZH: "（未修改）", EN: "(unmodified)"}
+	VersionModified  = Text{ZH: "（有修改）", EN: "(modified)"}
+	HereNone         = Text{
 		ZH: "這裡還沒有任何 agent 的 session。\n  %[1]s demo      看看它做什麼（不碰你的 home）\n  %[1]s init      裝上 hook\n  %[1]s --help    所有指令",
 		EN: "There is no session of any agent here yet.\n  %[1]s demo      see what it does, without touching your home\n  %[1]s init      install the hooks\n  %[1]s --help    all commands",
 	}
@@ -51,22 +42,8 @@ var (
 		ZH: "  %[1]s audit               壓縮失去了什麼、花了多少\n  %[1]s continue SESSION    接著做下去，在同一個或另一個 agent\n  %[1]s doctor              裝好了什麼，缺了什麼\n  %[1]s --help              所有指令",
 		EN: "  %[1]s audit               what compactions lost and cost\n  %[1]s continue SESSION    go on with one, in its agent or in another\n  %[1]s doctor              what is installed, and what is missing\n  %[1]s --help              all commands",
 	}
-	HelpConfig     = Text{ZH: "目前生效的設定，以及各自的來源", EN: "the settings in force and where each comes from"}
-	HelpConfigLong = Text{
-		ZH: "每個設定的值與來源：預設值、設定檔、auto-compact.md 或環境變數；也列出設定中的問題。",
-		EN: "Each setting with its value and origin: the default, the settings file, auto-compact.md or a variable; what is wrong in them is said, too.",
-	}
-	HelpConfigGet     = Text{ZH: "印出一個設定的值", EN: "print the value of a setting"}
-	HelpConfigGetLong = Text{ZH: "只印出目前生效的值；來源與說明用 --json。", EN: "Only the value in force is printed; --json tells where it comes from and what it is for."}
-	HelpConfigSet     = Text{ZH: "把一個設定寫進設定檔", EN: "write a setting into the settings file"}
-	HelpConfigSetLong = Text{
-		ZH: "只改動設定檔裡的一行，註解都會保留；值不對時什麼都不寫。",
-		EN: "One line of the file changes, and its comments stay. Where the value is not one of the key's, nothing is written.",
-	}
 	ConfigWrote         = Text{ZH: "已寫入 %s", EN: "written to %s"}
 	ConfigOverruled     = Text{ZH: "環境變數 %s 優先：目前生效的是 %s", EN: "the variable %s wins: what holds now is %s"}
-	HelpConfigAll       = Text{ZH: "也列出不需要調整的設定", EN: "also those that nobody has to turn"}
-	HelpConfigChanged   = Text{ZH: "只列出非預設的設定", EN: "only what is not the default"}
 	ColKey              = Text{ZH: "設定", EN: "KEY"}
 	ColOrigin           = Text{ZH: "來源", EN: "FROM"}
 	OriginDefault       = Text{ZH: "預設值", EN: "default"}

@@ -23,7 +23,7 @@ type finding struct {
 const maxSkew = 30 * time.Second
 
 func (p *program) doctor() *cobra.Command {
-	return p.Command("doctor", message.HelpTeamDoctor, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	return p.Command("doctor", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		s, err := team.Load(p.Home().Root())
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 func (p *program) export() *cobra.Command {
 	x := team.Exporter{Version: terminal.Version, Report: p.report}
 	var headers []string
-	cmd := p.Command("export --otlp URL", message.HelpTeamExport, message.HelpTeamExportLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := p.Command("export --otlp URL", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		if x.URL == "" {
 			return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadURL, x.URL), message.HintTeamURL)}
 		}
@@ -41,11 +41,11 @@ func (p *program) export() *cobra.Command {
 		return nil
 	})
 	f := cmd.Flags()
-	f.StringVar(&x.URL, "otlp", "", p.In(message.HelpTeamOTLP))
-	f.StringArrayVar(&headers, "header", nil, p.In(message.HelpTeamHeader))
-	f.BoolVar(&x.Content, "content", false, p.In(message.HelpTeamContent))
-	f.BoolVar(&x.Once, "once", false, p.In(message.HelpTeamExportOnce))
-	f.DurationVar(&x.Every, "every", time.Second, p.In(message.HelpTeamEvery))
-	f.DurationVar(&x.MetricsEvery, "metrics-every", time.Minute, p.In(message.HelpTeamMetrics))
+	f.StringVar(&x.URL, "otlp", "", "")
+	f.StringArrayVar(&headers, "header", nil, "")
+	f.BoolVar(&x.Content, "content", false, "")
+	f.BoolVar(&x.Once, "once", false, "")
+	f.DurationVar(&x.Every, "every", time.Second, "")
+	f.DurationVar(&x.MetricsEvery, "metrics-every", time.Minute, "")
 	return cmd
 }

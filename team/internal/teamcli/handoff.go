@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) handoff() *cobra.Command {
-	cmd := p.Group("handoff", message.HelpTeamHandoff, message.Text{})
+	cmd := p.Group("handoff")
 	cmd.AddCommand(p.push(), p.pull())
 	return cmd
 }
@@ -38,7 +38,7 @@ func (p *program) packets() (compact.Settings, message.Lang) {
 
 func (p *program) push() *cobra.Command {
 	var force bool
-	cmd := p.Command("push SESSION", message.HelpTeamPush, message.Text{}, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := p.Command("push SESSION", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		m, err := p.mover()
 		if err != nil {
 			return err
@@ -58,13 +58,13 @@ func (p *program) push() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().BoolVar(&force, "force", false, p.In(message.HelpTeamPushF))
+	cmd.Flags().BoolVar(&force, "force", false, "")
 	return cmd
 }
 
 func (p *program) pull() *cobra.Command {
 	var o team.PullOptions
-	cmd := p.Command("pull SESSION", message.HelpTeamPull, message.Text{}, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := p.Command("pull SESSION", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		m, err := p.mover()
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func (p *program) pull() *cobra.Command {
 		fmt.Fprintf(p.Stdout, "cd %s && %s\n", terminal.Quote(out.Folder), out.Resume)
 		return nil
 	})
-	cmd.Flags().StringVar(&o.Folder, "dir", "", p.In(message.HelpTeamDir))
-	cmd.Flags().BoolVar(&o.Anyway, "anyway", false, p.In(message.HelpTeamAnyway))
+	cmd.Flags().StringVar(&o.Folder, "dir", "", "")
+	cmd.Flags().BoolVar(&o.Anyway, "anyway", false, "")
 	return cmd
 }

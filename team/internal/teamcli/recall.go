@@ -18,7 +18,7 @@ import (
 func (p *program) recall() *cobra.Command {
 	q := recall.Query{Limit: 10}
 	var machine string
-	cmd := p.Command("recall QUERY", message.HelpTeamRecall, message.Text{}, cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := p.Command("recall QUERY", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
 		q.Text = strings.TrimSpace(strings.Join(args, " "))
 		if q.Text == "" || q.Limit < 1 {
 			return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadQuery), message.HintHelp, cmd.CommandPath())}
@@ -69,8 +69,8 @@ func (p *program) recall() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().StringVar(&machine, "machine", "", p.In(message.HelpTeamMachineF))
-	cmd.Flags().StringVar(&q.Session, "session", "", p.In(message.HelpTeamSessionF))
-	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, p.In(message.HelpLimit))
+	cmd.Flags().StringVar(&machine, "machine", "", "")
+	cmd.Flags().StringVar(&q.Session, "session", "", "")
+	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, "")
 	return cmd
 }

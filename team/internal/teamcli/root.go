@@ -28,13 +28,16 @@ import (
 
 // Main runs the program and returns its exit code.
 func Main(args []string, env cli.Env) int {
-	return cli.RunProgram("overtone-team", message.HelpTeam, message.HelpTeamLong, args, env, func(sh *cli.Shell) []*cobra.Command {
-		p := &program{sh}
-		return []*cobra.Command{p.up(), p.invite(), p.join(), p.share(), p.ship(), p.handoff(), p.timeline(), p.fleet(), p.show(), p.recall(), p.export(), p.doctor()}
+	return cli.RunProgram("overtone-team", args, env, func(sh *cli.Shell) []*cobra.Command {
+		return (&program{sh}).commands()
 	})
 }
 
 type program struct{ *cli.Shell }
+
+func (p *program) commands() []*cobra.Command {
+	return []*cobra.Command{p.up(), p.invite(), p.join(), p.share(), p.ship(), p.handoff(), p.timeline(), p.fleet(), p.show(), p.recall(), p.export(), p.doctor()}
+}
 
 // hub connects with this machine's settings.
 func (p *program) hub() (*team.Hub, team.Settings, error) {
@@ -54,7 +57,7 @@ func (p *program) up() *cobra.Command {
 		caFile  string
 		machine string
 	)
-	cmd := p.Command("up", message.HelpTeamUp, message.HelpTeamUpLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := p.Command("up", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		if machine == "" {
 			name, _ := os.Hostname()
 			machine = team.MachineName(name)
@@ -94,19 +97,19 @@ func (p *program) up() *cobra.Command {
 		})
 	})
 	f := cmd.Flags()
-	f.StringVar(&n.Listen, "listen", "127.0.0.1:4222", p.In(message.HelpTeamListen))
-	f.StringSliceVar(&n.Names, "name", nil, p.In(message.HelpTeamNames))
-	f.StringVar(&n.Tenant, "tenant", "team", p.In(message.HelpTeamTenant))
-	f.StringSliceVar(&hub, "hub", nil, p.In(message.HelpTeamHub))
-	f.StringVar(&creds, "creds", "", p.In(message.HelpTeamCreds))
-	f.StringVar(&caFile, "ca", "", p.In(message.HelpTeamCA))
-	f.StringVar(&machine, "machine", "", p.In(message.HelpTeamMachine))
-	f.StringVar(&n.Name, "node", "", p.In(message.HelpTeamNode))
-	f.StringVar(&n.Cluster, "cluster", "", p.In(message.HelpTeamCluster))
-	f.StringSliceVar(&n.Routes, "route", nil, p.In(message.HelpTeamRoutes))
-	f.BoolVar(&n.Alone, "alone", false, p.In(message.HelpTeamAlone))
-	f.IntVar(&n.Replicas, "replicas", 0, p.In(message.HelpTeamReplicas))
-	f.DurationVar(&n.Keep, "keep", 30*24*time.Hour, p.In(message.HelpTeamKeep))
+	f.StringVar(&n.Listen, "listen", "127.0.0.1:4222", "")
+	f.StringSliceVar(&n.Names, "name", nil, "")
+	f.StringVar(&n.Tenant, "tenant", "team", "")
+	f.StringSliceVar(&hub, "hub", nil, "")
+	f.StringVar(&creds, "creds", "", "")
+	f.StringVar(&caFile, "ca", "", "")
+	f.StringVar(&machine, "machine", "", "")
+	f.StringVar(&n.Name, "node", "", "")
+	f.StringVar(&n.Cluster, "cluster", "", "")
+	f.StringSliceVar(&n.Routes, "route", nil, "")
+	f.BoolVar(&n.Alone, "alone", false, "")
+	f.IntVar(&n.Replicas, "replicas", 0, "")
+	f.DurationVar(&n.Keep, "keep", 30*24*time.Hour, "")
 	return cmd
 }
 
@@ -157,7 +160,7 @@ func (p *program) invite() *cobra.Command {
 		revoke bool
 		out    string
 	)
-	cmd := p.Command("invite MACHINE", message.HelpTeamInvite, message.Text{}, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) (err error) {
+	cmd := p.Command("invite MACHINE", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) (err error) {
 		w := p.Stdout
 		if out != "" && !revoke {
 			// Its mode is no affair of the shell's umask, and an invitation that could not
@@ -215,12 +218,12 @@ func (p *program) invite() *cobra.Command {
 		_, err = w.Write(s.Encode())
 		return err
 	})
-	cmd.Flags().StringVar(&out, "out", "", p.In(message.HelpTeamOut))
-	cmd.Flags().BoolVar(&revoke, "revoke", false, p.In(message.HelpTeamRevoke))
-	cmd.Flags().StringSliceVar(&names, "name", nil, p.In(message.HelpTeamNames))
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:4222", p.In(message.HelpTeamListen))
-	cmd.Flags().StringVar(&tenant, "tenant", "team", p.In(message.HelpTeamTenant))
-	cmd.Flags().DurationVar(&keep, "keep", 30*24*time.Hour, p.In(message.HelpTeamKeep))
+	cmd.Flags().StringVar(&out, "out", "", "")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "")
+	cmd.Flags().StringSliceVar(&names, "name", nil, "")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:4222", "")
+	cmd.Flags().StringVar(&tenant, "tenant", "team", "")
+	cmd.Flags().DurationVar(&keep, "keep", 30*24*time.Hour, "")
 	return cmd
 }
 
@@ -233,7 +236,7 @@ func (p *program) join() *cobra.Command {
 		creds string
 		hub   []string
 	)
-	cmd := p.Command("join FILE", message.HelpTeamJoin, message.Text{}, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := p.Command("join FILE", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		root := p.Home().Root()
 		if old, err := team.Load(root); err == nil && !force {
 			return message.WithHint(message.Fail(message.TeamJoinedOther, old.Machine), message.HintTeamJoined)
@@ -277,15 +280,15 @@ func (p *program) join() *cobra.Command {
 		p.Say(message.TeamJoined, s.Machine)
 		return nil
 	})
-	cmd.Flags().BoolVar(&force, "force", false, p.In(message.HelpTeamForce))
-	cmd.Flags().StringVar(&creds, "creds", "", p.In(message.HelpTeamCreds))
-	cmd.Flags().StringSliceVar(&hub, "hub", nil, p.In(message.HelpTeamJoinHub))
+	cmd.Flags().BoolVar(&force, "force", false, "")
+	cmd.Flags().StringVar(&creds, "creds", "", "")
+	cmd.Flags().StringSliceVar(&hub, "hub", nil, "")
 	return cmd
 }
 
 func (p *program) share() *cobra.Command {
 	var remove bool
-	cmd := p.Command("share [FOLDER]", message.HelpTeamShare, message.Text{}, cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
+	cmd := p.Command("share [FOLDER]", cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
 		root := p.Home().Root()
 		s, err := team.Load(root)
 		if err != nil {
@@ -312,7 +315,7 @@ func (p *program) share() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().BoolVar(&remove, "remove", false, p.In(message.HelpTeamShareRm))
+	cmd.Flags().BoolVar(&remove, "remove", false, "")
 	return cmd
 }
 
@@ -347,7 +350,7 @@ func (p *program) ship() *cobra.Command {
 		once, install, remove, dry bool
 		every                      time.Duration
 	)
-	cmd := p.Command("ship", message.HelpTeamShip, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := p.Command("ship", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		s, err := team.Load(p.Home().Root())
 		if err != nil {
 			return err
@@ -369,11 +372,11 @@ func (p *program) ship() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().BoolVar(&once, "once", false, p.In(message.HelpTeamShipOnce))
-	cmd.Flags().DurationVar(&every, "every", time.Second, p.In(message.HelpTeamEvery))
-	cmd.Flags().BoolVar(&install, "install", false, p.In(message.HelpTeamInstall))
-	cmd.Flags().BoolVar(&remove, "uninstall", false, p.In(message.HelpTeamRemove))
-	cmd.Flags().BoolVar(&dry, "dry-run", false, p.In(message.HelpDryRun))
+	cmd.Flags().BoolVar(&once, "once", false, "")
+	cmd.Flags().DurationVar(&every, "every", time.Second, "")
+	cmd.Flags().BoolVar(&install, "install", false, "")
+	cmd.Flags().BoolVar(&remove, "uninstall", false, "")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "")
 	cmd.MarkFlagsMutuallyExclusive("install", "uninstall")
 	return cmd
 }
@@ -401,7 +404,7 @@ func (p *program) timeline() *cobra.Command {
 		since  time.Duration
 		follow bool
 	)
-	cmd := p.Command("timeline", message.HelpTeamTimeline, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := p.Command("timeline", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		filter, err := p.EventFilter(types)
 		if err != nil {
 			return err
@@ -447,12 +450,12 @@ func (p *program) timeline() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().StringVar(&q.Machine, "machine", "", p.In(message.HelpTeamMachineF))
-	cmd.Flags().StringVar(&q.Session, "session", "", p.In(message.HelpTeamSessionF))
-	cmd.Flags().StringVar(&types, "type", "", p.In(message.HelpType))
-	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, p.In(message.HelpTeamSince))
-	cmd.Flags().IntVar(&q.Last, "last", 50, p.In(message.HelpLast))
-	cmd.Flags().BoolVar(&follow, "follow", false, p.In(message.HelpFollow))
+	cmd.Flags().StringVar(&q.Machine, "machine", "", "")
+	cmd.Flags().StringVar(&q.Session, "session", "", "")
+	cmd.Flags().StringVar(&types, "type", "", "")
+	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, "")
+	cmd.Flags().IntVar(&q.Last, "last", 50, "")
+	cmd.Flags().BoolVar(&follow, "follow", false, "")
 	return cmd
 }
 
@@ -475,7 +478,7 @@ func short(id string) string { return id[:min(8, len(id))] }
 
 func (p *program) fleet() *cobra.Command {
 	var everything bool
-	cmd := p.Command("fleet", message.HelpTeamFleet, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := p.Command("fleet", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		h, _, err := p.hub()
 		if err != nil {
 			return err
@@ -500,7 +503,7 @@ func (p *program) fleet() *cobra.Command {
 		p.printFleet(f)
 		return nil
 	})
-	cmd.Flags().BoolVar(&everything, "all", false, p.In(message.HelpTeamAll))
+	cmd.Flags().BoolVar(&everything, "all", false, "")
 	return cmd
 }
 

@@ -16,7 +16,7 @@ import (
 
 func (p *program) show() *cobra.Command {
 	var machine string
-	cmd := p.Command("show SESSION", message.HelpTeamShow, message.Text{}, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := p.Command("show SESSION", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		for _, name := range []string{args[0], machine} {
 			if name != "" && !team.ValidToken(name) || args[0] == "" {
 				return message.Misuse{Err: message.Fail(message.TeamBadMachine, name)}
@@ -54,6 +54,6 @@ func (p *program) show() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().StringVar(&machine, "machine", "", p.In(message.HelpTeamMachineF))
+	cmd.Flags().StringVar(&machine, "machine", "", "")
 	return cmd
 }
