@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -100,6 +101,9 @@ func (p Plugin) Compare(files []PluginFile) (PluginState, error) {
 		return s, nil
 	}
 	dir := p.Dir
+	if _, err := os.Stat(dir); err != nil && exists(dir) {
+		return s, fmt.Errorf("follow the link %s: %w", dir, err)
+	}
 	for _, f := range files {
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Name)))
 		switch {

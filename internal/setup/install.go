@@ -269,8 +269,10 @@ func (i *installation) planSettings(status bool) error {
 	if i.files, err = s.Plugin.Files(); err != nil {
 		return err
 	}
-	i.plugin, err = s.Plugin.Compare(i.files)
-	return err
+	if i.plugin, err = s.Plugin.Compare(i.files); err != nil {
+		return i.jsonHint(err, s.Plugin.Dir)
+	}
+	return nil
 }
 
 func (i *installation) describePlugin() {
@@ -300,6 +302,15 @@ func (i *installation) apply(ctx context.Context) error {
 	for _, f := range i.own {
 		if f.Changed() && f.Exists {
 			kept = append(kept, f)
+		}
+	}
+	if p := i.setup.Plugin; p.Shared { // what has a name of ours there may be the user's, or changed by him
+		for _, name := range i.plugin.Changed {
+			f, err := i.load(filepath.Join(p.Dir, filepath.FromSlash(name)))
+			if err != nil {
+				return err
+			}
+			kept = append(kept, &f)
 		}
 	}
 	if len(changed)+len(kept) > 0 {
