@@ -84,7 +84,9 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 		a.Note(message.FewTurns, len(plan.Turns))
 	}
 	doc := plan.Document(back, f.dryRun)
-	doc.Gone = folderGone(s.CWD)
+	if doc.Gone, err = a.folderGone(s.CWD); err != nil {
+		return err
+	}
 	tell := a.Note
 	if f.dryRun {
 		tell = a.Say // of a preview it is a part

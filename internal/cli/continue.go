@@ -133,7 +133,9 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 		}
 		end, doc.Open, doc.Left = turns.End, message.Short(turns.Open, 80), turns.Messages
 	}
-	doc.Gone = folderGone(transcript.FirstCWD(file.Path))
+	if doc.Gone, err = a.folderGone(transcript.FirstCWD(file.Path)); err != nil {
+		return err
+	}
 	// A clone belongs to its source's folder: where that is gone no agent finds it.
 	f.dryRun = f.dryRun || f.print
 	doc.cloned = !f.print && target.Name == file.Host && host.Of(file.Host).Texts.NoClone == (message.Text{}) && doc.Gone == ""
@@ -149,12 +151,16 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 	return a.continues(f, target, &doc)
 }
 
-// folderGone is the folder of a session where that is not there.
-func folderGone(cwd string) string {
+// folderGone is the folder of a session where that is not there, so that it goes on in the
+// current one.
+func (a *app) folderGone(cwd string) (string, error) {
 	if info, err := os.Stat(cwd); cwd == "" || err == nil && info.IsDir() {
-		return ""
+		return "", nil
 	}
-	return cwd
+	if a.Dir == "" {
+		return "", message.WithHint(message.Fail(message.ContinueNowhere, a.short(cwd)), message.HintNowhere)
+	}
+	return cwd, nil
 }
 
 // cloneToContinue makes a clone in the same agent. Where there is nothing to shorten,

@@ -17,6 +17,8 @@ var (
 	ContinueRedacted = Text{ZH: "已遮蔽，不送往 %s：%s", EN: "redacted, as it goes to %s: %s"}
 	ContinueOpen     = Text{ZH: "這個 session 正在寫入：只接到最後完整的一輪，不含進行中的 “%s”（訊息 %s）", EN: "the session is being written to: continued up to its last whole turn, without the one under way, “%s” (messages: %s)"}
 	ContinueGone     = Text{ZH: "session 的資料夾 %s 不存在；改在 %s 接續", EN: "the session's folder %s is not there; it goes on in %s"}
+	ContinueNowhere  = Text{ZH: "session 的資料夾 %s 與目前的資料夾都不存在", EN: "neither the session's folder %s nor the current one is there"}
+	HintNowhere      = Text{ZH: "先 cd 到存在的資料夾", EN: "cd to a folder that is there first"}
 	CompressGone     = Text{ZH: "session 的資料夾 %s 不存在，那裡的副本沒有辦法接續", EN: "the session's folder %s is not there, and a clone could not go on in it"}
 	HintCompressGone = Text{ZH: "overtone continue %s 在目前的資料夾接續", EN: "overtone continue %s goes on in the current folder"}
 	ContinueWaits    = Text{ZH: "等待 %s：%s", EN: "waiting for %s: %s"}
