@@ -419,8 +419,8 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// A person is told once, and again when the context has grown by a tenth of the window or was
-// compacted.
+// A person is told once, and again when a fifth of the room that there was then is taken, or
+// when the context was compacted.
 func TestTell(t *testing.T) {
 	t.Parallel()
 	set := auto()
@@ -432,10 +432,10 @@ func TestTell(t *testing.T) {
 	}{
 		{host.UsageSeen{Used: 30_000, Window: 100_000}, true},
 		{host.UsageSeen{Used: 34_000}, false},
-		{host.UsageSeen{Used: 39_999}, false}, // another tier
-		{host.UsageSeen{Used: 40_000}, true},
+		{host.UsageSeen{Used: 43_999}, false}, // another tier
+		{host.UsageSeen{Used: 44_000}, true},
 		{host.UsageSeen{Used: 34_000}, false},
-		{host.UsageSeen{Used: 40_000}, false},
+		{host.UsageSeen{Used: 44_000}, false},
 		{host.Compacted{Before: 52_000, After: 20_000}, false},
 		{host.UsageSeen{Used: 51_000}, true},
 		{host.UsageSeen{Used: 30_000}, false}, // tools' answers were dropped
@@ -452,39 +452,45 @@ func TestTell(t *testing.T) {
 }
 
 // Thirty prompts while the context fills up are not thirty suggestions: at most five,
-// whatever each ends with, however fast it fills.
+// whatever each ends with, however fast it fills, and from wherever on it is told of.
 func TestTellThirtyTurns(t *testing.T) {
 	t.Parallel()
-	set := config.Defaults().Compact
-	set.Mode = ModeSuggest
+	set, wide := config.Defaults().Compact, config.Defaults().Compact
+	set.Mode, wide.Mode = ModeSuggest, ModeSuggest
+	wide.Trigger.EarlyPercentRemainingLT = 100
 	commit := command("git commit -m x", "[main ba5e6c0] x\n", 0)
 	commit.Made = shellcmd.Verdict{Committed: true, Commits: []shellcmd.Made{{Hash: "ba5e6c0", Subject: "x"}}}
 	request := command("gh pr create --fill", "https://github.com/o/r/pull/1\n", 0)
-	for name, work := range map[string][]host.Event{"commits": {commit, host.TurnEnded{}}, "turns": {host.TurnEnded{}}, "stages": {host.StageCompleted{Stage: "DEV"}}, "pull requests": {commit, request, host.TurnEnded{}}} {
-		most := 0
-		for _, start := range []int64{20_000, 50_000, 70_000, 90_000, 100_100} {
-			for step := int64(500); step < 30_000; step += 500 {
-				var thread Thread
-				told := 0
-				for n := range int64(30) {
-					thread = thread.Apply(host.TurnStarted{}, set).Apply(host.ToolActivity{}, set).Apply(host.UsageSeen{Used: min(start+n*step, 199_000), Window: 200_000}, set)
-					for _, e := range work {
-						thread = thread.Apply(e, set)
-					}
-					in := thread.Weigh(noon, set)
-					if name != "stages" {
-						in.Signals |= TurnEnd.Signal()
-					}
-					var tell bool
-					if thread, tell = thread.Tell(Decide(in), set); tell {
-						told++
-					}
-				}
-				most = max(most, told)
+	works := map[string][]host.Event{"commits": {commit, host.TurnEnded{}}, "turns": {host.TurnEnded{}}, "stages": {host.StageCompleted{Stage: "DEV"}}, "pull requests": {commit, request, host.TurnEnded{}}}
+	count := func(name string, set Settings, start, step int64) (told int) {
+		var thread Thread
+		for n := range int64(30) {
+			thread = thread.Apply(host.TurnStarted{}, set).Apply(host.ToolActivity{}, set).Apply(host.UsageSeen{Used: min(start+n*step, 199_000), Window: 200_000}, set)
+			for _, e := range works[name] {
+				thread = thread.Apply(e, set)
+			}
+			in := thread.Weigh(noon, set)
+			if name != "stages" {
+				in.Signals |= TurnEnd.Signal()
+			}
+			var tell bool
+			if thread, tell = thread.Tell(Decide(in), set); tell {
+				told++
 			}
 		}
-		if most < 2 || most > 5 {
-			t.Errorf("%s: at most %d suggestions", name, most)
+		return told
+	}
+	for name := range works {
+		for _, set := range []Settings{set, wide} {
+			most := 0
+			for _, start := range []int64{500, 20_000, 50_000, 70_000, 90_000, 100_100} {
+				for step := int64(500); step < 30_000; step += 500 {
+					most = max(most, count(name, set, start, step))
+				}
+			}
+			if most < 2 || most > 5 {
+				t.Errorf("%s, early from %v%%: at most %d suggestions", name, set.Trigger.EarlyPercentRemainingLT, most)
+			}
 		}
 	}
 }

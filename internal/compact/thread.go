@@ -47,9 +47,10 @@ type Thread struct {
 	Peak       int64  `json:"peak,omitempty"`
 	Step       int64  `json:"step,omitempty"`
 	// Noted is the last decision that was left on the timeline, SuggestedAt the size at
-	// which the person was last told to compact.
-	Noted       string `json:"said,omitempty"`
-	SuggestedAt int64  `json:"told,omitempty"`
+	// which the person was last told to compact, SuggestedStep how far it may grow from there.
+	Noted         string `json:"said,omitempty"`
+	SuggestedAt   int64  `json:"told,omitempty"`
+	SuggestedStep int64  `json:"tellIn,omitempty"`
 }
 
 // state is the turn's signals and the work since the last compaction.
@@ -518,22 +519,22 @@ func (t Thread) Announce(d Decision) (Thread, bool) {
 	return t, !first || d.Verdict != Wait && d.Verdict != IsOff
 }
 
-// Tell says whether the person is to be told of a suggestion: once, and again whenever the
-// context has grown by a tenth of the window past what he was told of, so five times at most
-// where half of it is free at first. A context that swings is told of once. One that has
+// Tell says whether the person is to be told of a suggestion: once, and again whenever
+// another fifth of the room that was free at first is taken, so five times at most, and at
+// least a tenth of the window. A context that swings is told of once. One that has
 // shrunk to half was compacted, cleared or rewound, and begins anew. Who is asked something
 // has to answer that first, unless room is short.
 func (t Thread) Tell(d Decision, set Settings) (Thread, bool) {
 	u := t.Weigh(time.Time{}, set).Usage
 	if u.Known() && u.Used <= t.SuggestedAt/2 {
-		t.SuggestedAt = 0
+		t.SuggestedAt, t.SuggestedStep = 0, 0
 	}
 	state, _ := t.Words.State(false)
 	waits := state == StateAsked && d.Tier != asap && d.Tier != emergency
-	if waits || d.Verdict != DoSuggest || t.SuggestedAt > 0 && u.Used < t.SuggestedAt+u.Window/10 {
+	if waits || d.Verdict != DoSuggest || t.SuggestedAt > 0 && u.Used < t.SuggestedAt+t.SuggestedStep {
 		return t, false
 	}
-	t.SuggestedAt = u.Used
+	t.SuggestedAt, t.SuggestedStep = u.Used, max(t.SuggestedStep, (u.Window-u.Used)/5, u.Window/10)
 	return t, true
 }
 
@@ -546,7 +547,7 @@ func (t *Thread) compacted(e host.Compacted) {
 	s := &t.State
 	s.Seen, s.Spoken, s.Before, s.Passed = 0, 0, 0, 0
 	s.Slice = Slice{}
-	t.Compaction, t.SuggestedAt = e.ID, 0
+	t.Compaction, t.SuggestedAt, t.SuggestedStep = e.ID, 0, 0
 	if e.After >= 0 && t.Usage.Known() {
 		t.Usage.Used = e.After
 	}
