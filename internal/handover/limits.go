@@ -9,10 +9,9 @@ const packetMax = 7900
 const recoveryMax = 2000
 
 // Shares of the sections of a hand-over, in UTF-16 units. The names have what the others
-// leave of its length, and at least a share of their own: recorded ones then have less than
-// 5,000 on average, on each host.
+// leave of its length, and at least a share of their own.
 const (
-	length       = 5050
+	length       = 5000
 	leastNames   = 2500
 	mostWords    = 1600
 	mostState    = 1400

@@ -11,19 +11,21 @@ import (
 )
 
 // One rule ranks names, by what each is worth for the room that it takes: a tool's input
-// that holds it counts four times as much as any other piece, and what was met last when
-// the slice began half of what was met last at its end. Every finer rule that was tried
-// helped the sessions it was made on and hurt others; `make eval` shows what a change does.
+// that holds it counts four times as much as any other piece, each piece the less the more
+// names it holds, and what was met last when the slice began half of what was met last at
+// its end. Every finer rule that was tried helped the sessions it was made on and hurt
+// others; `make eval` shows what a change does.
 const worthTyped = 4
 
 // worth is how likely a name is to be needed again, for each character of it.
 func (r *Record) worth(e *nameStat) float64 {
 	age := float64(r.size-e.last) / float64(max(1, r.size))
-	return float64(worthTyped*e.typed+e.heard) * math.Exp2(-age) / float64(len(e.text)+1)
+	return e.count * math.Exp2(-age) / float64(len(e.text)+1)
 }
 
 // ranked are the names that stated does not know, best first.
 func (r *Record) ranked(stated func(string) bool) []string {
+	r.names.share()
 	list := make([]*nameStat, 0, len(r.names.list))
 	for i := range r.names.list {
 		if e := &r.names.list[i]; !e.secret {

@@ -17,12 +17,9 @@ func TestWorth(t *testing.T) {
 	t.Parallel()
 	r := &Record{size: 1000}
 	for name, c := range map[string]struct{ more, less nameStat }{
-		"what was typed":   {nameStat{typed: 1, last: 1000}, nameStat{heard: worthTyped - 1, last: 1000}},
-		"typed more often": {nameStat{typed: 3, last: 1000}, nameStat{typed: 2, last: 1000}},
-		"heard as well":    {nameStat{typed: 1, heard: 1, last: 1000}, nameStat{typed: 1, last: 1000}},
-		"heard twice":      {nameStat{heard: 2, last: 1000}, nameStat{heard: 1, last: 1000}},
-		"newer":            {nameStat{heard: 1, last: 1000}, nameStat{heard: 1, last: 900}},
-		"shorter":          {nameStat{text: "readRow", heard: 1, last: 1000}, nameStat{text: "readRows", heard: 1, last: 1000}},
+		"met more often": {nameStat{count: 2, last: 1000}, nameStat{count: 1, last: 1000}},
+		"newer":          {nameStat{count: 1, last: 1000}, nameStat{count: 1, last: 900}},
+		"shorter":        {nameStat{text: "readRow", count: 1, last: 1000}, nameStat{text: "readRows", count: 1, last: 1000}},
 	} {
 		if more, less := r.worth(&c.more), r.worth(&c.less); more <= less {
 			t.Errorf("%s: %v, %v", name, more, less)
@@ -30,19 +27,52 @@ func TestWorth(t *testing.T) {
 	}
 	// Nothing else of a name counts: neither where it stands nor how it is written.
 	for name, c := range map[string][2]nameStat{
-		"typed once, heard four times": {{typed: 1, last: 1000}, {heard: worthTyped, last: 1000}},
-		"a path":                       {{text: "a_b.go", heard: 1, path: true}, {text: "readAB", heard: 1}},
-		"defined":                      {{text: "readAB", heard: 1, defined: true}, {text: "readAB", heard: 1}},
+		"a path":  {{text: "a_b.go", count: 1, path: true}, {text: "readAB", count: 1}},
+		"defined": {{text: "readAB", count: 1, defined: true}, {text: "readAB", count: 1}},
 	} {
 		if a, b := r.worth(&c[0]), r.worth(&c[1]); a != b {
 			t.Errorf("%s: %v, %v", name, a, b)
 		}
 	}
-	if fresh, old := r.worth(&nameStat{heard: 1, last: 1000}), r.worth(&nameStat{heard: 1}); old != fresh/2 {
+	if fresh, old := r.worth(&nameStat{count: 1, last: 1000}), r.worth(&nameStat{count: 1}); old != fresh/2 {
 		t.Errorf("the oldest counts half: %v, %v", fresh, old)
 	}
-	if v := (&Record{}).worth(&nameStat{heard: 1}); v != 1 {
+	if v := (&Record{}).worth(&nameStat{count: 1}); v != 1 {
 		t.Errorf("in an empty slice: %v", v)
+	}
+}
+
+// TestShare: a piece counts once for each name, a tool's input four times as much, and each
+// the less the more names it holds.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	count := func(pieces ...string) float64 {
+		r := NewRecord("/p")
+		for _, text := range pieces {
+			r.piece++
+			r.names.share()
+			rest, typed := strings.CutPrefix(text, "> ")
+			r.count([]byte(rest), false, typed)
+		}
+		r.names.share()
+		return r.names.list[r.Name([]byte("readRows"))].count
+	}
+	alone := count("readRows")
+	for name, c := range map[string]struct{ more, less float64 }{
+		"beside another one":  {alone, count("readRows writeRows")},
+		"beside many":         {count("readRows writeRows"), count("readRows writeRows closeRows openRows")},
+		"in two pieces":       {count("readRows", "readRows"), count("readRows readRows")},
+		"beside one, not two": {count("readRows writeRows writeRows"), count("readRows writeRows closeRows")},
+	} {
+		if c.more <= c.less {
+			t.Errorf("%s: %v, %v", name, c.more, c.less)
+		}
+	}
+	if got := count("> readRows"); got != worthTyped*alone {
+		t.Errorf("a tool's input: %v, another piece %v", got, alone)
+	}
+	if got := count("readRows readRows", "writeRows"); got != alone {
+		t.Errorf("twice in a piece, and a piece without it: %v, once %v", got, alone)
 	}
 }
 
@@ -52,11 +82,11 @@ func TestRanked(t *testing.T) {
 	r := NewRecord("/p")
 	r.size = 1000
 	r.names.list = []nameStat{
-		{text: "heardName", heard: 1, last: 1000},
-		{text: "typedName", typed: 1, last: 1000},
-		{text: "secretOne", typed: 9, last: 1000, secret: true},
-		{text: "statedOne", typed: 9, last: 1000},
-		{text: "equalName", heard: 1, last: 1000},
+		{text: "heardName", count: 1, last: 1000},
+		{text: "typedName", count: 4, last: 1000},
+		{text: "secretOne", count: 9, last: 1000, secret: true},
+		{text: "statedOne", count: 9, last: 1000},
+		{text: "equalName", count: 1, last: 1000},
 	}
 	if got, want := r.ranked(func(n string) bool { return n == "statedOne" }), []string{"typedName", "equalName", "heardName"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -75,9 +105,9 @@ func TestLacking(t *testing.T) {
 	t.Parallel()
 	r := NewRecord("/p")
 	for _, text := range []string{"firstName", "aNameThatIsFarTooLongForWhatIsLeftOfTheRoom", "third"} {
-		r.names.list = append(r.names.list, nameStat{text: text, typed: 1})
+		r.names.list = append(r.names.list, nameStat{text: text, count: 1})
 	}
-	r.names.list[1].typed = 90
+	r.names.list[1].count = 90
 	title := "## " + message.HandoverNames.EN + "\n"
 	no := func(string) bool { return false }
 	for room, want := range map[int]string{
@@ -99,7 +129,7 @@ func TestLacking(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, room := NewRecord("/p"), rapid.IntRange(0, 300).Draw(t, "room")
 		for i, n := range rapid.SliceOf(rapid.StringMatching(`[a-zA-Z_長]{1,40}`)).Draw(t, "names") {
-			r.names.list = append(r.names.list, nameStat{text: n, heard: int32(1 + i%5), last: int64(i)})
+			r.names.list = append(r.names.list, nameStat{text: n, count: float64(1 + i%5), last: int64(i)})
 		}
 		text := r.Lacking(no, message.HandoverNames, room, message.EN)
 		names := strings.Fields(strings.TrimPrefix(text, title))

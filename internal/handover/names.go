@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"math"
 	"sort"
 	"strings"
 
@@ -12,12 +13,11 @@ import (
 // nameStat is what is known of one name.
 type nameStat struct {
 	text  string
-	full  string // the longest path that ended in it
-	last  int64  // where it was met last, in bytes of the slice
-	typed int32  // tool inputs that hold it
-	heard int32  // other pieces
-	piece int32  // the last piece that counted it
-	path  bool   // of a file
+	full  string  // the longest path that ended in it
+	last  int64   // where it was met last, in bytes of the slice
+	count float64 // of the pieces that hold it, each by what it is and how much else it holds
+	piece int32   // the last piece that counted it
+	path  bool    // of a file
 	// secret: it is one, or a part of one. defined: a word such as func or class has stood
 	// before it.
 	secret, defined bool
@@ -28,27 +28,46 @@ type nameStat struct {
 type nameTable struct {
 	at   map[string]int32
 	list []nameStat
+	// held are the names of the piece that is read, typed says that it is a tool's input.
+	held  []int32
+	typed bool
 }
 
 // maxNames bounds the table; a slice with more names than that is data.
 const maxNames = 200_000
 
-func (t *nameTable) entry(base []byte, secret func([]byte) bool) *nameStat {
+// entry is the number of a name, -1 where there is no room for another.
+func (t *nameTable) entry(base []byte, secret func([]byte) bool) int32 {
 	if i, ok := t.at[string(base)]; ok {
-		return &t.list[i]
+		return i
 	}
 	if len(t.list) == maxNames {
-		return nil
+		return -1
 	}
 	n := nameStat{text: string(base), piece: -1, secret: secret(base)}
-	t.at[n.text] = int32(len(t.list))
+	i := int32(len(t.list))
+	t.at[n.text] = i
 	t.list = append(t.list, n)
-	return &t.list[len(t.list)-1]
+	return i
+}
+
+// share ends a piece. The more names one holds, the less it says of each: a listing of a
+// folder is no sign that any of its files matters.
+func (t *nameTable) share() {
+	each := 1 / math.Log2(float64(2+len(t.held)))
+	if t.typed {
+		each *= worthTyped
+	}
+	for _, i := range t.held {
+		t.list[i].count += each
+	}
+	t.held, t.typed = t.held[:0], false
 }
 
 // count reads the names of one string of the conversation; typed says that it is a
 // tool's input.
 func (r *Record) count(text []byte, escaped, typed bool) {
+	r.names.typed = typed
 	s := extract.NameScan{Text: text, Escaped: escaped}
 	secrets := secretsOf{text: text}
 	for {
@@ -56,10 +75,11 @@ func (r *Record) count(text []byte, escaped, typed bool) {
 		if !ok {
 			return
 		}
-		e := r.names.entry(n.Base, secrets.hold)
-		if e == nil {
+		i := r.names.entry(n.Base, secrets.hold)
+		if i < 0 {
 			continue
 		}
+		e := &r.names.list[i]
 		e.last = r.pos
 		if n.Defined {
 			e.defined = true
@@ -68,11 +88,8 @@ func (r *Record) count(text []byte, escaped, typed bool) {
 			}
 		}
 		if e.piece != r.piece {
-			if e.piece = r.piece; typed {
-				e.typed++
-			} else {
-				e.heard++
-			}
+			e.piece = r.piece
+			r.names.held = append(r.names.held, i)
 		}
 		if e.path = e.path || n.Path; n.Path && len(n.Text) > len(e.full) {
 			e.full = string(n.Text)

@@ -100,6 +100,7 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 	r.pos = off
 	r.size = max(r.size, off)
 	r.piece++
+	r.names.share()
 	switch p.Kind {
 	case transcript.Compacted, transcript.HostSaid: // the host's words are no names of the work
 		return
