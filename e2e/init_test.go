@@ -36,8 +36,8 @@ func (w *World) onPath(dir string) {
 	w.env["PATH"] = dir + string(os.PathListSeparator) + w.env["PATH"]
 }
 
-// init installs the plugin so that the very next session runs with it, proves
-// that this Claude Code honours the gate, and uninstall leaves no trace.
+// init installs the plugin so that the very next session runs with it, and uninstall
+// leaves no trace.
 func TestInitClaude(t *testing.T) {
 	t.Parallel()
 	play := &Play{}
@@ -57,11 +57,8 @@ func TestInitClaude(t *testing.T) {
 	}
 
 	out := w.Exec("overtone", "init", "--yes", "--mode", "auto")
-	if !strings.Contains(out, "lets PreCompact block") || !strings.Contains(out, "mode auto") {
+	if !strings.Contains(out, "mode auto") {
 		t.Errorf("init says:\n%s", out)
-	}
-	if n := len(w.API.Requests()); n != 0 {
-		t.Errorf("the probe used the user's model: %d requests", n)
 	}
 	marketplace := filepath.Join(w.Home, ".overtone", "plugin")
 	for _, dir := range []string{marketplace, filepath.Join(marketplace, "overtone")} {

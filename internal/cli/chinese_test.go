@@ -89,7 +89,7 @@ func TestRefusalsInChinese(t *testing.T) {
 		{env: "CLAUDE_PIPELINE_MAX_RETRIES=500", args: all, warns: true},
 		{file: ".overtone/config.yaml", content: "workflow:\n  strict: true\n", args: "config", warns: true},
 		{file: ".overtone/config.yaml", content: "workflow:\n  strict: true\n", args: "workflow start quick --session " + serviceSession, warns: true},
-		{file: ".overtone/config.yaml", content: "compact: {mode: off}\n", args: "init --yes --no-probe --host claude-code --mode suggest"},
+		{file: ".overtone/config.yaml", content: "compact: {mode: off}\n", args: "init --yes --host claude-code --mode suggest"},
 		{file: ".overtone/auto-compact.md", content: "---\ncompact:\n", args: "config", warns: true},
 		{file: ".overtone/auto-compact.md/is/a/folder", args: "config", warns: true},
 		{file: "policy.yaml", content: "compact:\n  trigger: {early_percent_remaining_lt: 900}\n", args: "audit --policy HOME/policy.yaml"},

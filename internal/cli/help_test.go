@@ -39,7 +39,7 @@ func described(t *testing.T, root *cobra.Command, whole bool) {
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			has[c.CommandPath()+" --"+f.Name] = true
-			if f.Usage == "" || strings.Contains(f.Usage, "%s") || strings.Contains(f.Usage, "%!") {
+			if f.Usage == "" && !f.Hidden || strings.Contains(f.Usage, "%s") || strings.Contains(f.Usage, "%!") {
 				t.Errorf("%s --%s: %q", c.CommandPath(), f.Name, f.Usage)
 			}
 		})

@@ -20,10 +20,10 @@ import (
 var modes = []string{"off", "tag", "suggest", "auto"}
 
 type initFlags struct {
-	hosts                              []string
-	mode, language                     string
-	dry, yes, probe, doNotProbe, purge bool
-	status, bare                       bool
+	hosts           []string
+	mode, language  string
+	dry, yes, purge bool
+	status, bare    bool
 }
 
 func (a *app) initCmd() *cobra.Command {
@@ -35,9 +35,6 @@ func (a *app) initCmd() *cobra.Command {
 		}
 		if len(hosts) > 0 && f.status && !slices.ContainsFunc(hosts, func(h *host.Host) bool { return h.Setup(host.Place{}).Status != nil }) {
 			return message.Misuse{Err: message.WithHint(message.Fail(message.NoStatusLine, hosts[0].Title), message.HintNoStatus)}
-		}
-		if f.probe && f.doNotProbe {
-			return oneOf(cmd, "--probe", "--no-probe")
 		}
 		if f.mode != "" && !slices.Contains(modes, f.mode) {
 			return message.Misuse{Err: message.WithHint(message.Fail(message.WatchBadMode, f.mode), message.HintModes)}
@@ -53,7 +50,7 @@ func (a *app) initCmd() *cobra.Command {
 		env.Ask(cmd.Context(), hosts)
 		for _, h := range hosts { // one that cannot be set up keeps no other from it
 			errs = append(errs, env.Install(cmd.Context(), &a.Terminal, setup.Options{
-				Host: h, Mode: f.mode, Language: f.language, DryRun: f.dry, Yes: f.yes, StatusLine: f.status, Probe: f.probe, NoProbe: f.doNotProbe, Others: len(hosts) > 1, NoWorkflows: f.bare,
+				Host: h, Mode: f.mode, Language: f.language, DryRun: f.dry, Yes: f.yes, StatusLine: f.status, Others: len(hosts) > 1, NoWorkflows: f.bare,
 			}))
 		}
 		if len(errs) == 1 {
@@ -68,8 +65,8 @@ func (a *app) initCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&f.status, "statusline", false, "")
 	cmd.Flags().BoolVar(&f.bare, "no-workflows", false, "")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "")
-	cmd.Flags().BoolVar(&f.probe, "probe", false, "")
-	cmd.Flags().BoolVar(&f.doNotProbe, "no-probe", false, "")
+	cmd.Flags().Bool("no-probe", false, "") // of earlier versions, which tried the host first
+	_ = cmd.Flags().MarkHidden("no-probe")
 	for flag, words := range map[string][]string{"host": host.Names(), "mode": modes, "lang": {"zh-TW", "en"}} {
 		complete(cmd, flag, words)
 	}

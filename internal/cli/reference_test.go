@@ -160,6 +160,6 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 	check("compact check", run("", "compact", "check", "--session", "demo"))
 	check("cleanup", run("", "cleanup"))
 	check("doctor", run("", "doctor"))
-	check("init", run("", "init", "--host", "claude-code", "--yes", "--no-probe"))
+	check("init", run("", "init", "--host", "claude-code", "--yes"))
 	check("uninstall", run("", "uninstall", "--yes"))
 }

@@ -41,9 +41,9 @@ func told(more string) string {
 // agents that import), a hub, or a person at a terminal (workflow trust, and run, which
 // needs trust).
 var deeds = []deed{
-	{command: "init --yes --no-probe" + hosts, before: []string{"uninstall --yes"}},
-	{command: "uninstall --yes", before: []string{"init --yes --no-probe" + hosts}},
-	{command: "uninstall --yes --purge", before: []string{"init --yes --no-probe" + hosts}},
+	{command: "init --yes" + hosts, before: []string{"uninstall --yes"}},
+	{command: "uninstall --yes", before: []string{"init --yes" + hosts}},
+	{command: "uninstall --yes --purge", before: []string{"init --yes" + hosts}},
 	{command: "config set compact.mode auto", before: []string{"config set compact.mode off"}},
 	{command: "config set language en", without: []string{".overtone/config.yaml"}},
 	{command: "sessions --json", without: []string{".overtone/mirror/gemini"}},

@@ -48,7 +48,7 @@ var claudeHost = Host{
 
 	SettingsCheck: "settings",
 	Texts: Texts{
-		Old: message.WarnOldClaude, NoGate: message.ProbeNoClaude, Fire: message.HintFire, Next: message.InitNext,
+		Old: message.WarnOldClaude, NoGate: message.NoGateClaude, Fire: message.HintFire, Next: message.InitNext,
 	},
 	dirVar: "CLAUDE_CONFIG_DIR", dirName: ".claude",
 	autoKeys: []string{"autoCompactWindow", "env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "precomputeCompactionEnabled"},

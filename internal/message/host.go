@@ -35,9 +35,6 @@ var (
 	InitCodex    = Text{ZH: "Codex 下次啟動時會請你審核這些 hook（或在 TUI 輸入 /hooks）；核准前不會執行", EN: "Codex asks you to review the hooks at its next start (or by /hooks); they do not run before you approve them"}
 	InitCodexRun = Text{ZH: "Codex 的自動 compact 由觀察者執行：overtone watch codex（--install 讓它一直執行）；沒有它，模式 auto 什麼也不會壓縮", EN: "compaction in Codex is done by a watcher: overtone watch codex (--install keeps it running); without it mode auto compacts nothing"}
 	InitAlso     = Text{ZH: "也找到 Codex：overtone init --host codex", EN: "Codex is here, too: overtone init --host codex"}
-	InitProbing  = Text{ZH: "正在本機實測 PreCompact 的 block（約 3 秒）…", EN: "trying on this machine whether PreCompact may block (about 3 s) …"}
-	InitProbed   = Text{ZH: "Claude Code %s 接受 PreCompact 的 block", EN: "Claude Code %s lets PreCompact block"}
-	InitWouldTry = Text{ZH: "將先實測 PreCompact 的 block", EN: "would first try whether PreCompact may block"}
 
 	WarnNotOnPath   = Text{ZH: "overtone 不在 PATH 上，agent 找不到它", EN: "overtone is not on PATH, agents will not find it"}
 	HintPath        = Text{ZH: "把 %s 加入 PATH", EN: "add %s to PATH"}
@@ -51,9 +48,7 @@ var (
 	AskingVersions  = Text{ZH: "詢問各 agent 的版本", EN: "asking the agents for their versions"}
 	WarnAskVersion  = Text{ZH: "無法得知版本：%s", EN: "the version is not known: %s"}
 	WarnSuggest     = Text{ZH: "改用 suggest 模式：%s", EN: "going on with mode suggest: %s"}
-	ProbeNoClaude   = Text{ZH: "找不到 claude 程式，無法實測", EN: "there is no claude program to try"}
-	ProbeRefused    = Text{ZH: "已安裝的 Claude Code 不理會 PreCompact 的 block", EN: "the installed Claude Code ignores a block by PreCompact"}
-	ProbeFailed     = Text{ZH: "實測沒有結論（%s）；確定要用時加上 --no-probe", EN: "the try was not conclusive (%s); --no-probe insists"}
+	NoGateClaude    = Text{ZH: "找不到 claude 程式，無從得知它的版本", EN: "there is no claude program, and so nobody knows its version"}
 	WarnRegister    = Text{ZH: "無法事先登記 plugin（%s）；可能從第二個 session 起才生效", EN: "the plugin could not be announced (%s); it may start only with the second session"}
 	WarnUnregister  = Text{ZH: "無法取消登記 plugin（%s）；無害", EN: "the plugin could not be signed off (%s); this does no harm"}
 	WarnKept        = Text{ZH: "%s 的 %s 自安裝後被改過，予以保留", EN: "%s: %s was changed since and stays"}

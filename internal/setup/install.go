@@ -20,9 +20,6 @@ type Options struct {
 	Mode, Language string // "" where nothing was asked
 	DryRun, Yes    bool
 	StatusLine     bool // show our status line, where there is none yet
-	// Probe tries the host's program, NoProbe never does; else it is tried where
-	// mode auto was asked for.
-	Probe, NoProbe bool
 	// NoWorkflows leaves agents and commands out.
 	NoWorkflows bool
 	// Others: the other hosts that are here are set up in the same run.
@@ -110,43 +107,28 @@ func (i *installation) checkHost(ctx context.Context, o Options) {
 	}
 	v, err := i.env.version(ctx, bin)
 	i.host = v
+	var odd message.Reason
 	switch {
 	case err != nil && h.Gates:
-		i.warn(message.WarnAskVersion, err.Error())
+		odd = message.Because(message.WarnAskVersion, err.Error())
 	case err == nil && v.Less(h.Floor):
-		i.warn(h.Texts.Old, v, h.Floor)
+		odd = message.Because(h.Texts.Old, v, h.Floor)
+	}
+	if odd.Text != (message.Text{}) {
+		i.warn(odd.Text, odd.Args...)
 		if auto {
-			i.suggest(h.Texts.Old, v, h.Floor)
+			i.suggest(odd.Text, odd.Args...)
 			return
 		}
 	}
-	if cfg, _ := i.env.config(); h.Gates && auto && cfg.Compact.ContextWindow == 0 {
+	if cfg, _ := i.env.config(); auto && cfg.Compact.ContextWindow == 0 {
 		o.tell(message.InitGuess, message.Thousands(host.SmallWindow))
-	}
-	if !h.Gates || !o.Probe && (!auto || o.NoProbe) {
-		return
-	}
-	if o.DryRun {
-		o.tell(message.InitWouldTry)
-		return
-	}
-	o.tell(message.InitProbing)
-	switch ok, err := probeClaude(ctx, bin, i.env.Getenv("PATH")); {
-	case err != nil:
-		i.suggest(message.ProbeFailed, err.Error())
-	case !ok:
-		i.suggest(message.ProbeRefused)
-	default:
-		o.tell(message.InitProbed, v)
 	}
 }
 
-// suggest gives mode auto up; in any other mode it is only said why auto would
-// not do.
+// suggest gives mode auto up.
 func (i *installation) suggest(why message.Text, args ...any) {
-	if i.Mode == "auto" {
-		i.Mode = "suggest"
-	}
+	i.Mode = "suggest"
 	i.warn(message.WarnSuggest, why.Format(i.env.Lang, args...))
 }
 

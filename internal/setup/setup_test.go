@@ -40,7 +40,7 @@ func envAt(t interface{ Fatal(args ...any) }, home string) Env {
 
 func options(h *host.Host, mode string) Options {
 	return Options{
-		Host: h, Mode: mode, NoProbe: true, tell: func(message.Text, ...any) {},
+		Host: h, Mode: mode, tell: func(message.Text, ...any) {},
 		askLanguage: func() (message.Lang, bool, error) { return message.EN, true, nil },
 	}
 }

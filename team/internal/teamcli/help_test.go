@@ -30,7 +30,7 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 			t.Errorf("%s has no text", c.CommandPath())
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Usage == "" || strings.Contains(f.Usage, "%s") || strings.Contains(f.Usage, "%!") {
+			if f.Usage == "" && !f.Hidden || strings.Contains(f.Usage, "%s") || strings.Contains(f.Usage, "%!") {
 				t.Errorf("%s --%s: %q", c.CommandPath(), f.Name, f.Usage)
 			}
 		})
