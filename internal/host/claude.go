@@ -48,7 +48,7 @@ var claudeHost = Host{
 
 	SettingsCheck: "settings",
 	Texts: Texts{
-		Old: message.WarnOldClaude, NoGate: message.NoGateClaude, Fire: message.HintFire, Next: message.InitNext,
+		Fire: message.HintFire, Next: message.InitNext,
 	},
 	dirVar: "CLAUDE_CONFIG_DIR", dirName: ".claude",
 	autoKeys: []string{"autoCompactWindow", "env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "precomputeCompactionEnabled"},
@@ -188,11 +188,11 @@ func (c claude) check(f File, path string) []Finding {
 	case sw.Exists() && !sw.Bool():
 		return []Finding{found(id, Warn, message.DoctorOff, path).advise(message.HintOn)}
 	case !Holds(f.Before, on):
-		return []Finding{found(id, Broken, message.DoctorNoKeys, path, on.Key()).advise(message.HintInit)}
+		return []Finding{found(id, Broken, message.DoctorNoKeys, path, on.Key()).advise(message.HintInitHost, ClaudeCode)}
 	case slices.Contains(lacks, source.Key()):
-		return []Finding{checkHooks(id, Broken, path, lacks, message.HintInit)}
+		return []Finding{checkHooks(id, Broken, path, lacks, ClaudeCode)}
 	}
-	return []Finding{checkHooks(id, Warn, path, lacks, message.HintInit)}
+	return []Finding{checkHooks(id, Warn, path, lacks, ClaudeCode)}
 }
 
 // rule is a file of the Claude folder in the form of permission rules: below the

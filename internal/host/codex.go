@@ -29,7 +29,7 @@ var codexHost = Host{
 
 	SettingsCheck: "codex-hooks",
 	Texts: Texts{
-		Old: message.WarnOldCodex, Fire: message.HintFireCodex, Next: message.InitCodex, NextAuto: message.InitCodexRun, Also: message.InitAlso, Changed: message.WarnCodexTrust,
+		Fire: message.HintFireCodex, Next: message.InitCodex, NextAuto: message.InitCodexRun, Changed: message.WarnCodexTrust,
 	},
 	dirVar: "CODEX_HOME", dirName: ".codex", setup: setupCodex,
 }
@@ -94,7 +94,7 @@ env_vars = ["CODEX_HOME", "CLAUDE_CONFIG_DIR", "OVERTONE_HOME"]
 
 // checkCodex looks for the hooks, and for the user's approval of them.
 func checkCodex(f File, path string, configTOML []byte, edits []Edit) []Finding {
-	findings := []Finding{checkHooks("codex-hooks", Broken, path, lacking(f.Before, edits), message.HintInitCodex)}
+	findings := []Finding{checkHooks("codex-hooks", Broken, path, lacking(f.Before, edits), Codex)}
 	if codexSays(configTOML, "features.hooks=false") {
 		findings = append(findings, found("codex-off", Warn, message.DoctorHooksOff, "Codex", "config.toml: [features] hooks = false").advise(message.HintHooksOff))
 	}

@@ -29,7 +29,7 @@ var copilotHost = Host{
 
 	SettingsCheck: "copilot-hooks",
 	Texts: Texts{
-		Old: message.WarnOldCopilot, Fire: message.HintFireCopilot, Next: message.InitCopilot, Also: message.InitAlsoCopilot, NoClone: message.NoCopilotClone,
+		Fire: message.HintFireCopilot, Next: message.InitCopilot, NoClone: message.NoCopilotClone,
 	},
 	dirVar: "COPILOT_HOME", dirName: ".copilot", setup: setupCopilot,
 }
@@ -69,7 +69,7 @@ func setupCopilot(p Place) Setup {
 		Check: func(f File, path string) []Finding {
 			servers, _ := os.ReadFile(tools.Path) // a missing file has none
 			lacks := append(lacking(f.Before, edits), lacking(servers, tools.Edits)...)
-			return []Finding{checkHooks("copilot-hooks", Broken, path, lacks, message.HintInitCopilot)}
+			return []Finding{checkHooks("copilot-hooks", Broken, path, lacks, Copilot)}
 		},
 	}
 }

@@ -31,7 +31,7 @@ var geminiHost = Host{
 
 	SettingsCheck: "gemini-hooks",
 	Texts: Texts{
-		Old: message.WarnOldGemini, Fire: message.HintFireGemini, Next: message.InitGemini, Also: message.InitAlsoGemini,
+		Fire: message.HintFireGemini, Next: message.InitGemini,
 	},
 	dirName: ".gemini", setup: setupGemini,
 }
@@ -59,7 +59,7 @@ func setupGemini(p Place) Setup {
 		Settings: filepath.Join(p.Dir, "settings.json"), Edits: edits,
 		Present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
 		Check: func(f File, path string) []Finding {
-			findings := []Finding{checkHooks("gemini-hooks", Broken, path, lacking(f.Before, edits), message.HintInitGemini)}
+			findings := []Finding{checkHooks("gemini-hooks", Broken, path, lacking(f.Before, edits), Gemini)}
 			if off := p.geminiOff(f.Before, path); off != "" {
 				findings = append(findings, found("gemini-off", Broken, message.DoctorHooksOff, "Gemini CLI", off).advise(message.HintHooksOff))
 			}

@@ -33,7 +33,7 @@ var opencodeHost = Host{
 
 	SettingsCheck: "opencode-settings",
 	Texts: Texts{
-		Old: message.WarnOldOpencode, Fire: message.HintFireOpencode, Next: message.InitOpencode, Also: message.InitAlsoOpencode,
+		Fire: message.HintFireOpencode, Next: message.InitOpencode,
 	},
 	dirVar: "XDG_CONFIG_HOME", dirName: ".config", dirBelow: "opencode", setup: setupOpencode,
 }
@@ -62,7 +62,7 @@ func setupOpencode(p Place) Setup {
 			return files.There() && !bytes.Equal(readSome(filepath.Join(files.Dir, "overtone.js")), p.opencodePlugin())
 		},
 		Check: func(f File, path string) []Finding {
-			return []Finding{checkHooks("opencode-settings", Warn, path, lacking(f.Before, edits), message.HintInitOpencode)}
+			return []Finding{checkHooks("opencode-settings", Warn, path, lacking(f.Before, edits), Opencode)}
 		},
 	}
 }

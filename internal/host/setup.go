@@ -13,13 +13,10 @@ import (
 // Texts are what people are told about a host while Overtone is installed in it
 // or looked after.
 type Texts struct {
-	Old      message.Text // its version, and the oldest that will do
-	NoGate   message.Text // why mode auto is given up without the program
 	Fire     message.Text // hint: no hook was called
 	Next     message.Text // after installing
 	NextAuto message.Text // the same, in mode auto only
 	Changed  message.Text // commands of hooks that were there have changed
-	Also     message.Text // the program is there, Overtone was installed elsewhere
 	NoClone  message.Text // why a copy of a session cannot be resumed; none where it can
 }
 
@@ -180,8 +177,8 @@ func found(id string, status Health, t message.Text, args ...any) Finding {
 	return Finding{ID: id, Status: status, Text: message.Because(t, args...)}
 }
 
-func (f Finding) advise(t message.Text) Finding {
-	f.Hint = message.Because(t)
+func (f Finding) advise(t message.Text, args ...any) Finding {
+	f.Hint = message.Because(t, args...)
 	return f
 }
 
@@ -197,9 +194,9 @@ func lacking(settings []byte, edits []Edit) []string {
 }
 
 // checkHooks says whether settings lack something of ours.
-func checkHooks(id string, bad Health, path string, lacks []string, hint message.Text) Finding {
+func checkHooks(id string, bad Health, path string, lacks []string, name Name) Finding {
 	if len(lacks) > 0 {
-		return found(id, bad, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(hint)
+		return found(id, bad, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitHost, name)
 	}
 	return found(id, Fine, message.DoctorSettings, path)
 }

@@ -34,7 +34,7 @@ var (
 	InitNext     = Text{ZH: "開啟新的 Claude Code session，之後以 overtone doctor 確認", EN: "start a new Claude Code session, then look with: overtone doctor"}
 	InitCodex    = Text{ZH: "Codex 下次啟動時會請你審核這些 hook（或在 TUI 輸入 /hooks）；核准前不會執行", EN: "Codex asks you to review the hooks at its next start (or by /hooks); they do not run before you approve them"}
 	InitCodexRun = Text{ZH: "Codex 的自動 compact 由觀察者執行：overtone watch codex（--install 讓它一直執行）；沒有它，模式 auto 什麼也不會壓縮", EN: "compaction in Codex is done by a watcher: overtone watch codex (--install keeps it running); without it mode auto compacts nothing"}
-	InitAlso     = Text{ZH: "也找到 Codex：overtone init --host codex", EN: "Codex is here, too: overtone init --host codex"}
+	InitAlso     = Text{ZH: "也找到 %s：overtone init --host %s", EN: "%s is here, too: overtone init --host %s"}
 
 	WarnNotOnPath   = Text{ZH: "overtone 不在 PATH 上，agent 找不到它", EN: "overtone is not on PATH, agents will not find it"}
 	HintPath        = Text{ZH: "把 %s 加入 PATH", EN: "add %s to PATH"}
@@ -43,12 +43,10 @@ var (
 	WarnStatusKept  = Text{ZH: "%s 已有你自己的 statusLine，予以保留；要一併顯示，請在你的程式裡執行 overtone statusline", EN: "%s has a statusLine of yours, which stays; to show both, call overtone statusline from your own program"}
 	NoStatusLine    = Text{ZH: "%s 沒有可由程式提供的狀態列", EN: "%s has no status line that a program can fill"}
 	HintNoStatus    = Text{ZH: "去掉 --statusline", EN: "leave --statusline out"}
-	WarnOldClaude   = Text{ZH: "Claude Code %s 比支援的最舊版本 %s 還舊，hook 可能無法載入", EN: "Claude Code %s is older than %s, the oldest known to work; its hooks may not load"}
-	WarnOldCodex    = Text{ZH: "Codex %s 比已驗證的版本 %s 還舊", EN: "Codex %s is older than %s, the oldest known to work"}
+	WarnOld         = Text{ZH: "%s %s 比支援的最舊版本 %s 還舊，hook 可能無法載入", EN: "%s %s is older than %s, the oldest known to work; its hooks may not load"}
 	AskingVersions  = Text{ZH: "詢問各 agent 的版本", EN: "asking the agents for their versions"}
 	WarnAskVersion  = Text{ZH: "無法得知版本：%s", EN: "the version is not known: %s"}
 	WarnSuggest     = Text{ZH: "改用 suggest 模式：%s", EN: "going on with mode suggest: %s"}
-	NoGateClaude    = Text{ZH: "找不到 claude 程式，無從得知它的版本", EN: "there is no claude program, and so nobody knows its version"}
 	WarnRegister    = Text{ZH: "無法事先登記 plugin（%s）；可能從第二個 session 起才生效", EN: "the plugin could not be announced (%s); it may start only with the second session"}
 	WarnUnregister  = Text{ZH: "無法取消登記 plugin（%s）；無害", EN: "the plugin could not be signed off (%s); this does no harm"}
 	WarnKept        = Text{ZH: "%s 的 %s 自安裝後被改過，予以保留", EN: "%s: %s was changed since and stays"}
@@ -68,7 +66,6 @@ var (
 	DoctorFine     = Text{ZH: "一切正常", EN: "all is well"}
 	DoctorWarned   = Text{ZH: "沒有損壞，%d 項值得注意", EN: "nothing is broken; worth a look: %d"}
 	HintInit       = Text{ZH: "執行 overtone init", EN: "run: overtone init"}
-	HintInitCodex  = Text{ZH: "執行 overtone init --host codex", EN: "run: overtone init --host codex"}
 	DoctorBinary   = Text{ZH: "overtone %s 在 PATH 上：%s", EN: "overtone %s is on PATH: %s"}
 	DoctorVersions = Text{ZH: "PATH 上的 overtone（%s）是 %s，這一個是 %s", EN: "the overtone on PATH (%s) is %s, this one is %s"}
 	HintVersions   = Text{ZH: "安裝同一個版本，agent 用的是 PATH 上的那一個", EN: "install one version; agents use the one on PATH"}
@@ -98,23 +95,14 @@ var (
 	HintNewer       = Text{ZH: "多半照常運作；有異狀時先以 %s 對照", EN: "it most likely works; if something looks odd, compare with %s"}
 	DoctorVerified  = Text{ZH: "%s：已驗證", EN: "%s: verified"}
 	DoctorBetween   = Text{ZH: "%s：未驗證，介於已驗證的版本之間：%s", EN: "%s: not verified, between those that are: %s"}
-	WarnOldCopilot  = Text{ZH: "Copilot CLI %s 比已驗證的版本 %s 還舊", EN: "Copilot CLI %s is older than %s, the oldest known to work"}
-	HintInitCopilot = Text{ZH: "執行 overtone init --host copilot", EN: "run: overtone init --host copilot"}
 	HintFireCopilot = Text{ZH: "開啟新的 Copilot CLI session；hook 在 ~/.copilot/hooks/overtone.json", EN: "start a new session of Copilot CLI; the hooks are in ~/.copilot/hooks/overtone.json"}
 	InitCopilot     = Text{ZH: "開啟新的 Copilot CLI session，之後以 overtone doctor 確認。壓縮由你執行（/compact）：hook 無法代勞", EN: "start a new session of Copilot CLI, then look with: overtone doctor. Compacting is up to you (/compact): no hook can do it there"}
-	InitAlsoCopilot = Text{ZH: "也找到 Copilot CLI：overtone init --host copilot", EN: "Copilot CLI is here, too: overtone init --host copilot"}
 
-	WarnOldOpencode  = Text{ZH: "opencode %s 比已驗證的版本 %s 還舊", EN: "opencode %s is older than %s, the oldest known to work"}
-	HintInitOpencode = Text{ZH: "執行 overtone init --host opencode", EN: "run: overtone init --host opencode"}
 	HintFireOpencode = Text{ZH: "重新啟動 opencode；plugin 在 ~/.config/opencode/plugin/overtone.js（--pure 會略過它）", EN: "start opencode anew; the plugin is ~/.config/opencode/plugin/overtone.js (--pure leaves it out)"}
 	InitOpencode     = Text{ZH: "重新啟動 opencode，之後以 overtone doctor 確認。opencode 會在設定資料夾為 plugin 安裝它自己的 node_modules，uninstall 不會動它", EN: "start opencode anew, then look with: overtone doctor. For plugins opencode keeps a node_modules of its own in its folder, which uninstall leaves alone"}
-	InitAlsoOpencode = Text{ZH: "也找到 opencode：overtone init --host opencode", EN: "opencode is here, too: overtone init --host opencode"}
 
-	WarnOldGemini    = Text{ZH: "Gemini CLI %s 比已驗證的版本 %s 還舊", EN: "Gemini CLI %s is older than %s, the oldest known to work"}
-	HintInitGemini   = Text{ZH: "執行 overtone init --host gemini", EN: "run: overtone init --host gemini"}
 	HintFireGemini   = Text{ZH: "開啟新的 Gemini CLI session；hook 在 ~/.gemini/settings.json", EN: "start a new session of Gemini CLI; the hooks are in ~/.gemini/settings.json"}
 	InitGemini       = Text{ZH: "開啟新的 Gemini CLI session，之後以 overtone doctor 確認。壓縮由你執行（/compress）或由 host 自己：hook 無法代勞，也擋不下來", EN: "start a new session of Gemini CLI, then look with: overtone doctor. Compacting is up to you (/compress) and to the host: no hook can do it there, or hold it back"}
-	InitAlsoGemini   = Text{ZH: "也找到 Gemini CLI：overtone init --host gemini", EN: "Gemini CLI is here, too: overtone init --host gemini"}
 	DoctorRetention  = Text{ZH: "Gemini CLI 可能在下次啟動時刪除被 resume 過的 session", EN: "Gemini CLI may delete a session that was resumed, at a later start"}
 	HintRetention    = Text{ZH: `在 ~/.gemini/settings.json 加上 "general": {"sessionRetention": {"enabled": false}}`, EN: `put "general": {"sessionRetention": {"enabled": false}} into ~/.gemini/settings.json`}
 	TellUser         = Text{ZH: "[Overtone] 請在這次回答的開頭原樣轉告使用者這一行（使用者看不到 hook 的訊息）：\n%s", EN: "[Overtone] Please begin this answer by passing this line on to the user, as it stands (the user cannot see what hooks say):\n%s"}

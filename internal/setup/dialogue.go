@@ -45,7 +45,7 @@ func (e Env) Install(ctx context.Context, t *terminal.Terminal, o Options) error
 		}
 		d.Say(message.InitDone, plan.Host, plan.Mode, plan.Language)
 		for _, t := range plan.next() {
-			d.Say(t)
+			fmt.Fprintln(d.Stdout, t.In(d.Lang))
 		}
 	}
 	return nil

@@ -384,7 +384,7 @@ func (d *doctor) checkVersion(ctx context.Context, h *host.Host) host.Version {
 		if h.NeedsFloor {
 			status = host.Broken
 		}
-		d.add(id, status, h.Texts.Old, v, h.Floor).advise(d, message.HintUpgrade, h.Program)
+		d.add(id, status, message.WarnOld, h.Title, v, h.Floor).advise(d, message.HintUpgrade, h.Program)
 	case h.Newer(v):
 		newest := h.Verified[len(h.Verified)-1]
 		d.add(id, host.Note, message.DoctorNewer, h.Title+" "+v.String(), newest).advise(d, message.HintNewer, newest)

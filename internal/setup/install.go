@@ -91,45 +91,28 @@ func (i *installation) checkPath() {
 	}
 }
 
-// checkHost looks at the host's program. Mode auto is given up when it cannot be
-// relied upon; where it does not depend on the program, only an old one is worth
-// a word.
+// checkHost looks at the host's program. Mode auto is given up where nobody can rely upon
+// it; elsewhere that is only said.
 func (i *installation) checkHost(ctx context.Context, o Options) {
 	h := o.Host
 	auto := h.Gates && o.Mode == "auto"
-	bin, err := exec.LookPath(h.Program)
-	if err != nil {
-		i.warn(message.WarnNoProgram, h.Title, h.Program)
-		if auto {
-			i.suggest(h.Texts.NoGate)
-		}
-		return
-	}
-	v, err := i.env.version(ctx, bin)
-	i.host = v
 	var odd message.Reason
-	switch {
-	case err != nil && h.Gates:
+	if bin, err := exec.LookPath(h.Program); err != nil {
+		odd = message.Because(message.WarnNoProgram, h.Title, h.Program)
+	} else if i.host, err = i.env.version(ctx, bin); err != nil && h.Gates {
 		odd = message.Because(message.WarnAskVersion, err.Error())
-	case err == nil && v.Less(h.Floor):
-		odd = message.Because(h.Texts.Old, v, h.Floor)
+	} else if err == nil && i.host.Less(h.Floor) {
+		odd = message.Because(message.WarnOld, h.Title, i.host, h.Floor)
 	}
-	if odd.Text != (message.Text{}) {
-		i.warn(odd.Text, odd.Args...)
+	if why := odd.In(i.env.Lang); why != "" {
+		i.Warnings = append(i.Warnings, why)
 		if auto {
-			i.suggest(odd.Text, odd.Args...)
-			return
+			i.Mode = "suggest"
+			i.warn(message.WarnSuggest, why)
 		}
-	}
-	if cfg, _ := i.env.config(); auto && cfg.Compact.ContextWindow == 0 {
+	} else if cfg, _ := i.env.config(); auto && cfg.Compact.ContextWindow == 0 {
 		o.tell(message.InitGuess, message.Thousands(host.SmallWindow))
 	}
-}
-
-// suggest gives mode auto up.
-func (i *installation) suggest(why message.Text, args ...any) {
-	i.Mode = "suggest"
-	i.warn(message.WarnSuggest, why.Format(i.env.Lang, args...))
 }
 
 // planOwn seeds the configuration and the prompt file, and sets in an existing
@@ -321,21 +304,21 @@ func (i *installation) apply(ctx context.Context) error {
 }
 
 // next is what to do after installing.
-func (i *installation) next() []message.Text {
+func (i *installation) next() []message.Reason {
 	t := i.setup.Texts
-	next := []message.Text{t.Next}
+	next := []message.Reason{message.Because(t.Next)}
 	if (i.Mode == "auto" || i.setup.Watched) && t.NextAuto != (message.Text{}) {
-		next = append(next, t.NextAuto)
+		next = append(next, message.Because(t.NextAuto))
 	}
 	for _, h := range host.All() {
-		if h == i.setup.Host || i.others || h.Texts.Also == (message.Text{}) {
+		if h == i.setup.Host || i.others {
 			continue
 		}
 		if runs, err := i.env.backups().Open(h.Name); err == nil && len(runs) > 0 {
 			continue // installed already
 		}
 		if _, err := exec.LookPath(h.Program); err == nil {
-			next = append(next, h.Texts.Also)
+			next = append(next, message.Because(message.InitAlso, h.Title, h.Name))
 		}
 	}
 	return next
