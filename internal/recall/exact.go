@@ -1,14 +1,12 @@
 package recall
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -158,31 +156,25 @@ func lines(ctx context.Context, f transcript.File, fn func(raw, uuid []byte, n i
 		return err
 	}
 	defer r.Close()
-	in := bufio.NewReaderSize(r, 1<<20)
-	for n := 1; ; n++ {
-		b, err := in.ReadBytes('\n')
-		for at := 0; at < len(b); {
-			i := bytes.IndexByte(b[at:], '{')
-			if i < 0 {
-				break
-			}
-			at += i
-			size, uuid, ok := transcript.Name(b[at:])
+	in, done := transcript.ReadLines(r, 0)
+	defer done()
+	for n := 1; ctx.Err() == nil; n++ {
+		ln, ok := in.Next()
+		if !ok {
+			return in.Err
+		}
+		for b := ln.B; ; {
+			size, uuid, ok := transcript.Name(b)
 			if !ok {
 				break
 			}
-			if !fn(b[at:at+size], uuid, n) {
+			if !fn(b[:size], uuid, n) {
 				return nil
 			}
-			at += size
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil || n&1023 == 0 && ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
+			b = b[size:]
 		}
 	}
+	return ctx.Err()
 }
 
 // original follows the markers from a compressed message to the text it stands

@@ -766,7 +766,7 @@ const worthless = 0.04
 
 // say reads a candidate's text. False means that it is not there any more.
 func (x *Index) say(f io.ReaderAt, c *candidate) bool {
-	if c.doc.size > maxLine {
+	if c.doc.size > transcript.MaxLine { // of a damaged index
 		return false
 	}
 	b := make([]byte, c.doc.size)

@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -426,9 +425,6 @@ type indexer struct {
 
 	shown  []shownText // by Codex, and not yet answered
 	answer uint64      // the fold of the newest answer
-
-	long    []byte // a line that did not fit the buffer
-	skipped int64  // bytes of one that was passed over
 }
 
 // flush writes the segment and commits how far the files are read.
@@ -456,31 +452,29 @@ func (in *indexer) file(w work) error {
 		return nil //nolint:nilerr // gone or closed to us: tried again next time
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(io.NewSectionReader(f, w.file.done, w.file.size-w.file.done), 256<<10)
+	lines, closed := transcript.ReadLines(io.NewSectionReader(f, w.file.done, w.file.size-w.file.done), w.file.done)
+	defer closed()
 	in.b.begin(w.file.number)
 	in.shown, in.answer = in.shown[:0], 0
 	told := w.file.done
 	// Whatever ends the loop, what was read is in the builder, and how far that is
 	// has to be committed with it.
 	for err == nil {
-		var line []byte
-		line, err = in.next(r)
-		switch whole := err == nil; {
-		case line == nil && whole: // too long
-		case whole || complete(line, hostOf(&w.file)):
-			if err := in.line(&w.file, line); err != nil {
-				in.commit.fault(err)
-			}
-			w.file.done += int64(len(line))
+		ln, ok := lines.Next()
+		if !ok || !ln.Ended && !complete(ln.B, hostOf(&w.file)) {
+			err = cmp.Or(lines.Err, io.EOF)
+			break
 		}
-		if err == nil {
-			w.file.done += in.skipped
+		if err := in.line(&w.file, ln.B); err != nil {
+			in.commit.fault(err)
+		}
+		if w.file.done = lines.Off; ln.Ended {
 			w.file.lines++
 		}
 		if w.file.done-told > 1<<20 {
 			in.commit.tell(w.file.done - told)
 			told = w.file.done
-			err = cmp.Or(err, in.ctx.Err())
+			err = in.ctx.Err()
 		}
 		if err == nil && in.b.full() {
 			w.file.tail = tailIn(f, w.file.done)
@@ -498,40 +492,12 @@ func (in *indexer) file(w work) error {
 	return err
 }
 
-// next reads a line with its end. One beyond maxLine is nil and counted in
-// skipped; the last one of a file may come with io.EOF.
-func (in *indexer) next(r *bufio.Reader) ([]byte, error) {
-	in.skipped, in.long = 0, in.long[:0]
-	for {
-		b, err := r.ReadSlice('\n')
-		if err == nil && len(in.long) == 0 && in.skipped == 0 {
-			return b, nil
-		}
-		if in.skipped > 0 || len(in.long)+len(b) > maxLine {
-			in.skipped += int64(len(in.long) + len(b))
-			in.long = in.long[:0]
-		} else {
-			in.long = append(in.long, b...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case in.skipped > 0:
-			return nil, err
-		default:
-			return in.long, err
-		}
-	}
-}
-
 // complete says whether a last line without its end is a whole object. One that
 // is not may still grow.
 func complete(line []byte, h transcript.Host) bool {
 	_, size, ok := transcript.Say(line, h, nil)
 	return ok && size == len(line)
 }
-
-// maxLine bounds the memory that one line may take: a longer one is data.
-const maxLine = 32 << 20
 
 // line adds the entries of one line. A fault of ours in it hides no other line.
 func (in *indexer) line(f *file, line []byte) (err error) {

@@ -190,25 +190,17 @@ type Want struct {
 // its file. Lines that cannot be read are passed over and counted.
 func Events(ctx context.Context, r io.Reader, off int64, h Host, want Want, fn func(*Event)) (bad int, err error) {
 	s := stream{h: h, want: want, fn: fn}
+	s.r.want = &s.want
 	s.r.bounded = off > 0 // a part begins behind a boundary
-	lr, done := pooledLineReader(r)
+	lines, done := ReadLines(interruptible{ctx, r}, off)
 	defer done()
-	lr.off = off
 	defer s.end()
-	for n := 0; ; n++ {
-		if n&255 == 0 && ctx.Err() != nil {
-			return s.bad, ctx.Err()
+	for ln, ok := lines.Next(); ok; ln, ok = lines.Next() {
+		if !s.r.objects(ln, h, func(int, int) { s.emit() }) {
+			bad++
 		}
-		ln, ok := lr.next()
-		if !ok {
-			return s.bad, lr.err
-		}
-		if ln.huge {
-			s.bad++
-			continue
-		}
-		s.line(ln)
 	}
+	return bad, lines.Err
 }
 
 // maxPart bounds what is read of a session's file: three times the longest slice
@@ -247,9 +239,10 @@ func eventsIn(ctx context.Context, path string, from, to, most int64, want Want,
 	}
 	if size-from > most {
 		from = size - most
-		lr := newLineReader(io.NewSectionReader(f, from, size-from))
-		lr.next() // a part of a line
-		from += lr.off
+		lines, done := ReadLines(io.NewSectionReader(f, from, size-from), from)
+		lines.Next() // a part of a line
+		from = lines.Off
+		done()
 	}
 	_, err = Events(ctx, io.NewSectionReader(f, from, size-from), from, h, want, fn)
 	return err
@@ -314,7 +307,6 @@ type stream struct {
 	h    Host
 	want Want
 	fn   func(*Event)
-	bad  int
 	r    record
 	// Codex: the thread, what may be its summariser's words, what stands in the user's
 	// place and may be the host's, and whether the file tells what was typed.
@@ -340,36 +332,6 @@ func (s *stream) end() {
 	s.settle(0)
 	for i := range s.waiting {
 		s.tell(&s.waiting[i])
-	}
-}
-
-func (s *stream) line(ln line) {
-	b := ln.b
-	if ln.off == 0 {
-		b = bytes.TrimPrefix(b, bom)
-	}
-	for i := space(b, 0); i < len(b); i = space(b, i) {
-		c := cursor{b: b, i: i}
-		if !c.open('{') {
-			s.bad++
-			return
-		}
-		s.r.reset(&s.want)
-		s.r.Off, s.r.End = ln.off, ln.off+ln.size
-		tells := s.r.read(&c, s.h)
-		if !tells && !c.bad {
-			// Nobody asks for the rest, but the index counts it where it is broken.
-			c.i = skip(b, i)
-			c.bad = c.i < 0
-		}
-		if c.bad {
-			s.bad++
-			return
-		}
-		if tells {
-			s.emit()
-		}
-		i = c.i
 	}
 }
 

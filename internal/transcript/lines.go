@@ -1,115 +1,105 @@
 package transcript
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"sync"
 )
 
-// maxLine bounds the memory one line may take. Real lines reach a few
+// MaxLine bounds the memory one line may take. Real lines reach a few
 // megabytes (images); a longer one is reported, skipped by the index and
 // copied by a clone like any other bytes.
-const maxLine = 64 << 20
+const MaxLine = 64 << 20
 
 var bom = []byte("\xef\xbb\xbf")
 
-// lineReader splits a stream at newlines. A line is valid until the next call.
-type lineReader struct {
-	r          io.Reader
-	buf        []byte
-	start, end int
-	off        int64 // file offset of buf[start]
-	eof        bool
-	err        error
-	max        int
+// Lines splits a stream at newlines. A line is valid until the next call.
+type Lines struct {
+	Off int64 // of the next line
+	Err error // why the stream ended before its end
+
+	r    *bufio.Reader
+	long []byte // a line that did not fit the buffer
 }
 
-type line struct {
-	b       []byte // without the newline; empty for an oversized line
-	off     int64  // of its first byte
-	size    int64  // bytes including the newline
-	newline bool
-	huge    bool
+// Line is a line of a stream.
+type Line struct {
+	B    []byte // without the newline; empty for an oversized line
+	Off  int64  // of its first byte
+	Size int64  // bytes including the newline
+	// Ended is false for a last line without a newline, Huge true for one that is too long.
+	Ended, Huge bool
 }
 
-func newLineReader(r io.Reader) *lineReader {
-	return &lineReader{r: r, buf: make([]byte, lineBuffer), max: maxLine}
+var lineBuffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 256<<10) }}
+
+// ReadLines reads the lines of a stream that begins at off in its file. Who reads many
+// files says when done is done with one.
+func ReadLines(r io.Reader, off int64) (l *Lines, done func()) {
+	b := lineBuffers.Get().(*bufio.Reader)
+	b.Reset(r)
+	return &Lines{r: b, Off: off}, func() { lineBuffers.Put(b) }
 }
 
-const lineBuffer = 256 << 10
-
-// lineBuffers are for those who read many files. What grew for a long line is not
-// kept.
-var lineBuffers = sync.Pool{New: func() any { return new([lineBuffer]byte) }}
-
-func pooledLineReader(r io.Reader) (l *lineReader, done func()) {
-	b := lineBuffers.Get().(*[lineBuffer]byte)
-	return &lineReader{r: r, buf: b[:], max: maxLine}, func() { lineBuffers.Put(b) }
-}
-
-func (l *lineReader) fill() {
-	if l.start > 0 {
-		copy(l.buf, l.buf[l.start:l.end])
-		l.end -= l.start
-		l.start = 0
-	}
-	if l.end == len(l.buf) {
-		l.buf = append(l.buf, make([]byte, len(l.buf))...)
-	}
-	n, err := l.r.Read(l.buf[l.end:])
-	l.end += n
-	if err != nil {
-		l.eof = true
-		if err != io.EOF {
-			l.err = err
-		}
-	}
-}
-
-func (l *lineReader) next() (line, bool) {
-	seen := 0
+// Next is the next line; false at the end.
+func (l *Lines) Next() (Line, bool) {
+	ln := Line{Off: l.Off}
+	l.long = l.long[:0]
 	for {
-		if i := bytes.IndexByte(l.buf[l.start+seen:l.end], '\n'); i >= 0 {
-			n := seen + i
-			ln := line{b: l.buf[l.start : l.start+n], off: l.off, size: int64(n) + 1, newline: true}
-			l.start += n + 1
-			l.off += ln.size
-			return ln, true
+		part, err := l.r.ReadSlice('\n')
+		l.Off += int64(len(part))
+		ln.Size = l.Off - ln.Off
+		more := err == bufio.ErrBufferFull
+		switch ln.Ended = err == nil; {
+		case ln.Huge || more && ln.Size >= MaxLine:
+			ln.Huge, l.long = true, l.long[:0]
+		case more || len(l.long) > 0:
+			l.long = append(l.long, part...)
+			part = l.long
 		}
-		seen = l.end - l.start
-		if l.eof {
-			if seen == 0 {
-				return line{}, false
-			}
-			ln := line{b: l.buf[l.start:l.end], off: l.off, size: int64(seen)}
-			l.start = l.end
-			l.off += ln.size
-			return ln, true
+		if more {
+			continue
 		}
-		if seen >= l.max {
-			return l.discard(), true
+		if err != nil && err != io.EOF {
+			l.Err = err
 		}
-		l.fill()
+		if !ln.Huge {
+			ln.B = bytes.TrimSuffix(part, []byte("\n"))
+		}
+		return ln, ln.Size > 0
 	}
 }
 
-// discard passes over the rest of an oversized line.
-func (l *lineReader) discard() line {
-	ln := line{off: l.off, huge: true}
-	for {
-		if i := bytes.IndexByte(l.buf[l.start:l.end], '\n'); i >= 0 {
-			ln.size += int64(i) + 1
-			ln.newline = true
-			l.start += i + 1
-			break
-		}
-		ln.size += int64(l.end - l.start)
-		l.start = l.end
-		if l.eof {
-			break
-		}
-		l.fill()
+// objects takes the objects of a line apart, nearly always one, but a crash may glue two
+// together, or leave zero bytes behind. fn gets each with where it begins in the line and
+// where it ends; those that tell nothing of what is wanted are left out. It is false where
+// the line holds something else.
+func (r *record) objects(ln Line, h Host, fn func(from, to int)) bool {
+	i := 0
+	if ln.Off == 0 && bytes.HasPrefix(ln.B, bom) {
+		i = len(bom)
 	}
-	l.off += ln.size
-	return ln
+	for i = space(ln.B, i); i < len(ln.B); i = space(ln.B, i) {
+		c := cursor{b: ln.B, i: i}
+		if !c.open('{') {
+			return false
+		}
+		r.reset()
+		r.Off, r.End = ln.Off, ln.Off+ln.Size
+		tells := r.read(&c, h)
+		if !tells && !c.bad {
+			// Nobody asks for the rest, but it counts where it is broken.
+			c.i = skip(ln.B, i)
+			c.bad = c.i < 0
+		}
+		if c.bad {
+			return false
+		}
+		if tells {
+			fn(i, c.i)
+		}
+		i = c.i
+	}
+	return !ln.Huge
 }

@@ -31,18 +31,15 @@ func (p *Packets) Read(ctx context.Context, path string) error {
 	if _, err := hostIn(f); err != nil {
 		return err
 	}
-	lr := newLineReader(io.NewSectionReader(f, p.read, size-p.read))
-	lr.off = p.read
-	for n := 0; ; n++ {
-		if n&255 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+	lines, done := ReadLines(interruptible{ctx, io.NewSectionReader(f, p.read, size-p.read)}, p.read)
+	defer done()
+	for {
+		ln, ok := lines.Next()
+		if !ok || !ln.Ended {
+			return lines.Err
 		}
-		ln, ok := lr.next()
-		if !ok || !ln.newline {
-			return lr.err
-		}
-		p.read = ln.off + ln.size
-		for rest := ln.b; ; {
+		p.read = lines.Off
+		for rest := ln.B; ; {
 			i := bytes.Index(rest, packetMark)
 			if i < 0 {
 				break

@@ -63,8 +63,8 @@ type toolRef struct {
 	result bool
 }
 
-func (r *record) reset(want *Want) {
-	*r = record{want: want, parts: r.parts[:0], tools: r.tools[:0], ids: r.ids[:0], blocks: noContent, bounded: r.bounded}
+func (r *record) reset() {
+	*r = record{want: r.want, parts: r.parts[:0], tools: r.tools[:0], ids: r.ids[:0], blocks: noContent, bounded: r.bounded}
 }
 
 // read takes an object apart whose brace is consumed; false when it left it in
@@ -97,7 +97,7 @@ func (r *record) parse(line []byte, h Host) bool {
 	if !c.open('{') {
 		return false
 	}
-	r.reset(nil)
+	r.reset()
 	r.read(&c, h)
 	return !c.bad && space(line, c.i) == len(line)
 }

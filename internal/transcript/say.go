@@ -61,11 +61,8 @@ func (s *Saying) CWD() string { return unescape(s.cwd) }
 // be used again for the next line; size is how much of the line was read, and ok
 // is false when there is no object.
 func Say(line []byte, h Host, buf []byte) (s Saying, size int, ok bool) {
-	c := cursor{b: line}
-	if bytes.HasPrefix(line, bom) {
-		c.i = len(bom)
-	}
-	if !c.open('{') {
+	c, ok := firstObject(line)
+	if !ok {
 		return s, 0, false
 	}
 	var room [8]piece
@@ -211,10 +208,17 @@ func secretName(name []byte) bool {
 	return slices.ContainsFunc([]string{"pass", "secret", "token", "key", "auth", "cred", "pwd", "cookie"}, func(word string) bool { return strings.Contains(n, word) })
 }
 
+func firstObject(line []byte) (c cursor, ok bool) {
+	if c.b = line; bytes.HasPrefix(line, bom) {
+		c.i = len(bom)
+	}
+	return c, c.open('{')
+}
+
 // Name reads the uuid of the object that a line begins with, and its size.
 func Name(line []byte) (size int, uuid []byte, ok bool) {
-	c := cursor{b: line}
-	if !c.open('{') {
+	c, ok := firstObject(line)
+	if !ok {
 		return 0, nil, false
 	}
 	c.read(str("uuid", &uuid))

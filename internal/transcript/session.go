@@ -148,52 +148,25 @@ func index(r io.Reader, size int64, path string, host Host) (*Session, error) {
 	// and hash everything several times.
 	s.Entries = make([]Entry, 0, size/2048)
 	s.nodes, s.msgs = make(map[key]int32, size/2048), make(map[key]int32, size/8192)
-	lr := newLineReader(r)
+	lines, done := ReadLines(r, 0)
+	defer done()
 	var rec record
-	for {
-		ln, ok := lr.next()
-		if !ok {
-			break
-		}
+	for ln, ok := lines.Next(); ok; ln, ok = lines.Next() {
 		s.Lines++
-		s.line(&rec, ln)
+		s.torn, s.bom = !ln.Ended, s.bom || ln.Off == 0 && bytes.HasPrefix(ln.B, bom)
+		if !rec.objects(ln, host, func(from, to int) { s.add(&rec, ln.B[from:to], ln.Off+int64(from)) }) {
+			s.Unreadable++
+		}
 	}
-	if lr.err != nil {
-		return nil, lr.err
+	if lines.Err != nil {
+		return nil, lines.Err
 	}
-	s.Size = lr.off
+	s.Size = lines.Off
 	s.finish()
 	return s, nil
 }
 
-// line reads the objects of a line: nearly always one, but a crash may glue two
-// together, or leave zero bytes behind.
-func (s *Session) line(rec *record, ln line) {
-	s.torn = !ln.newline
-	b, i := ln.b, 0
-	if s.Lines == 1 && bytes.HasPrefix(b, bom) {
-		s.bom, i = true, len(bom)
-	}
-	for i = space(b, i); i < len(b); i = space(b, i) {
-		c := cursor{b: b, i: i}
-		if !c.open('{') {
-			s.Unreadable++
-			return
-		}
-		rec.reset(nil)
-		if rec.read(&c, s.Host); c.bad {
-			s.Unreadable++
-			return
-		}
-		s.add(rec, b[i:c.i], ln.off+int64(i), ln.off+ln.size)
-		i = c.i
-	}
-	if ln.huge {
-		s.Unreadable++
-	}
-}
-
-func (s *Session) add(r *record, obj []byte, off, next int64) {
+func (s *Session) add(r *record, obj []byte, off int64) {
 	n := int32(len(s.Entries))
 	e := Entry{
 		Off: off, Len: int32(len(obj)), Line: int32(s.Lines), Parent: noParent,
@@ -211,7 +184,7 @@ func (s *Session) add(r *record, obj []byte, off, next int64) {
 	switch {
 	case e.Has(Sidechain):
 	case len(r.parts) > 0 && r.parts[0].kind == Compacted:
-		s.Compactions = append(s.Compactions, Compaction{Entry: int(n), End: next})
+		s.Compactions = append(s.Compactions, Compaction{Entry: int(n), End: r.End})
 		s.lastUsage.usage = s.lastUsage.usage[:0]
 	case r.rollback > 0:
 		s.rolled = append(s.rolled, rollback{n, r.rollback})

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -67,38 +66,17 @@ func verify(ctx context.Context, r *io.SectionReader) (*Report, error) {
 		},
 		parents: map[key][]string{}, seen: make(map[key]bool, r.Size()/2048), kept: map[string]bool{}, answered: map[key]bool{},
 	}
-	lr := newLineReader(interruptible{ctx, r})
+	lines, done := ReadLines(interruptible{ctx, r}, 0)
+	defer done()
 	var rec record
-	for {
-		ln, ok := lr.next()
-		if !ok {
-			break
-		}
+	for ln, ok := lines.Next(); ok; ln, ok = lines.Next() {
 		c.rep.Lines++
-		if ln.huge {
+		if !rec.objects(ln, host, func(int, int) { c.judge(&rec) }) {
 			c.rep.Unreadable++
-			continue
-		}
-		b := ln.b
-		if c.rep.Lines == 1 {
-			b = bytes.TrimPrefix(b, bom)
-		}
-		for i := space(b, 0); i < len(b); i = space(b, i) {
-			cur := cursor{b: b, i: i}
-			ok := cur.open('{')
-			if rec.reset(nil); ok {
-				rec.read(&cur, host)
-			}
-			if !ok || cur.bad {
-				c.rep.Unreadable++
-				break
-			}
-			c.judge(&rec)
-			i = cur.i
 		}
 	}
-	if lr.err != nil {
-		return nil, lr.err
+	if lines.Err != nil {
+		return nil, lines.Err
 	}
 	c.finish()
 	return c.rep, nil
