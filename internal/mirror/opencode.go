@@ -110,7 +110,7 @@ func (m malformed) Error() string { return "malformed and left out: " + strings.
 // addOpencode mirrors what is new in a session. A [malformed] error comes with all the
 // rest mirrored.
 func addOpencode(ctx context.Context, db *sql.DB, m transcript.Mirror) error {
-	newest, _ := m.Newest()
+	newest := m.Newest()
 	for _, since := range []string{newest, ""} {
 		messages, bad, err := opencodeMessages(ctx, db, m.Session, since)
 		if err != nil {

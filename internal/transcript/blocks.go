@@ -2,7 +2,12 @@ package transcript
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Block is one block of a message's content, as it stands in the file.
@@ -77,16 +82,12 @@ func MapStrings(v []byte, fn func(string) string) []byte {
 // MapField applies fn to the raw value of a member of an object; for Codex the
 // member of the payload.
 func MapField(entry []byte, name string, fn func([]byte) []byte) []byte {
-	if p := field(entry, "payload"); p != nil {
-		v := field(p, name)
-		if v == nil {
-			return entry
-		}
-		return setField(entry, "payload", setField(p, name, fn(v)))
+	if field(entry, "payload") != nil {
+		name = "payload." + name
 	}
-	v := field(entry, name)
-	if v == nil {
+	v := gjson.GetBytes(entry, name)
+	if !v.Exists() {
 		return entry
 	}
-	return setField(entry, name, fn(v))
+	return store.SetJSON(entry, name, json.RawMessage(fn([]byte(v.Raw))))
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -386,7 +387,7 @@ func (w *cloner) write(i int) error {
 	w.renamed = withID(w.renamed[:0], w.entry, e.Off, ids, w.ch.ID)
 	entry := w.renamed
 	if reparent {
-		entry = setField(entry, "parentUuid", parent)
+		entry = store.SetJSON(entry, "parentUuid", json.RawMessage(parent))
 	}
 	if leaf {
 		entry = w.fix.leaf(entry)
@@ -499,20 +500,4 @@ func (c *splicer) drop(s *Session, i int) error {
 		}
 	}
 	return nil
-}
-
-// setField replaces the value of a top-level member.
-func setField(entry []byte, name string, value []byte) []byte {
-	c := cursor{b: entry}
-	if !c.open('{') {
-		return entry
-	}
-	for first := true; c.more('}', &first); {
-		hit := string(c.key()) == name
-		start, end := c.value()
-		if hit && !c.bad {
-			return slices.Concat(entry[:start], value, entry[end:])
-		}
-	}
-	return entry
 }

@@ -47,14 +47,6 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-func appendFile(files []File, path string, h Host, folder string, e fs.DirEntry) []File {
-	info, err := e.Info()
-	if err != nil || !info.Mode().IsRegular() {
-		return files
-	}
-	return append(files, File{Path: path, Host: h, ID: idFromName(path, h), Folder: folder, Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info)})
-}
-
 // ErrNotFound is the error of a session that is not there.
 var ErrNotFound = errors.New("no such session")
 
@@ -167,14 +159,18 @@ func everythingIn(h *host.Host, root string) ([]File, error) {
 				folder = pathpkg.Dir(rel)
 			}
 		}
-		n := len(files)
-		files = appendFile(files, path, h.Name, folder, e)
-		if len(files) > n && !main {
-			files[n].Agent = true
-			if parent, _, below := strings.Cut(rest, "/"); below {
-				files[n].Parent = parent
-			}
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			return nil //nolint:nilerr // gone since
 		}
+		f := File{
+			Path: path, Host: h.Name, ID: idFromName(path, h.Name), Folder: folder, Agent: !main,
+			Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info),
+		}
+		if parent, _, below := strings.Cut(rest, "/"); below && !main {
+			f.Parent = parent
+		}
+		files = append(files, f)
 		return nil
 	})
 	return files, errors.Join(append(errs, err)...)
@@ -183,14 +179,8 @@ func everythingIn(h *host.Host, root string) ([]File, error) {
 // FirstCWD is the folder that a session was started in, as the head of its file tells;
 // "" where it does not.
 func FirstCWD(path string) string {
-	f, size, err := open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head := make([]byte, min(size, 1<<20))
-	n, _ := f.ReadAt(head, 0) // what cannot be read does not tell
-	for line := range bytes.Lines(head[:n]) {
+	head, _ := bytesAt(path, 0, 1<<20)
+	for line := range bytes.Lines(head) {
 		if !bytes.Contains(line, []byte(`"cwd"`)) || !gjson.ValidBytes(line) {
 			continue
 		}

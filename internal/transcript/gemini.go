@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // GeminiFile is a session file of Gemini CLI, read.
@@ -289,14 +290,8 @@ func GeminiFiles(folder string) []string {
 
 // geminiHead is the beginning of a file, which names its session.
 func geminiHead(path string) []byte {
-	f, size, err := open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	head := make([]byte, min(size, 4<<10))
-	n, _ := f.ReadAt(head, 0)
-	if head = bytes.TrimPrefix(head[:n], bom); !strings.HasSuffix(path, geminiWhole) {
+	head, _ := bytesAt(path, 0, 4<<10)
+	if head = bytes.TrimPrefix(head, bom); !strings.HasSuffix(path, geminiWhole) {
 		head, _, _ = bytes.Cut(head, []byte("\n"))
 	}
 	return head
@@ -344,7 +339,10 @@ func (m Mirror) Write(list []HostMessage) error {
 	case slices.Equal(now, out) || len(out) == 0:
 		return nil
 	}
-	return m.replace(out)
+	if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
+		return err
+	}
+	return store.AtomicWrite(m.Path, out, 0o600)
 }
 
 // MirrorGemini brings the mirror of a session up to date, from the files in its folder;
@@ -383,7 +381,8 @@ func MirrorGemini(root, folder, id, cwd string, over bool) (path string, err err
 // geminiNews are the messages that the session's file has beyond the mirror, behind the
 // one that the mirror ends with; ok is false where only the whole file can tell.
 func (m Mirror) geminiNews(file string, over bool) (list []HostMessage, title string, ok bool) {
-	newest, answers := m.end()
+	end := m.ending()
+	newest := end.message
 	if newest == "" || strings.HasSuffix(file, geminiWhole) {
 		return nil, "", false
 	}
@@ -412,7 +411,7 @@ func (m Mirror) geminiNews(file string, over bool) (list []HostMessage, title st
 		lines = append(lines, l)
 		return true
 	})
-	if !ok || len(r.Messages) > 0 && r.Messages[0].answers() != answers {
+	if !ok || len(r.Messages) > 0 && r.Messages[0].answers() != end.answers {
 		return nil, "", false
 	}
 	last := newest
@@ -440,17 +439,4 @@ func (t HostMessage) answers() (n int) {
 		}
 	}
 	return n
-}
-
-// end is the message that the file ends with, "" where there is none, and how many
-// answers of tools it has there.
-func (m Mirror) end() (message string, answers int) {
-	_ = backward(m.Path, func(line []byte) bool { // what cannot be read is not there
-		id := gjson.GetBytes(line, "uuid").String()
-		if message, _, _ = strings.Cut(id, "/"); strings.HasSuffix(id, resultsMark) {
-			answers = int(gjson.GetBytes(line, "message.content.#").Int())
-		}
-		return message == ""
-	})
-	return message, answers
 }

@@ -57,8 +57,10 @@ func scanString(b []byte, i int) int {
 		} else if c != '\\' {
 			return -1
 		}
-		if i = scanEscapes(b, i); i < 0 {
-			return -1
+		for i < len(b) && b[i] == '\\' { // in code a line's end is followed by tabs
+			if i = scanEscape(b, i); i < 0 {
+				return -1
+			}
 		}
 	}
 	for i < len(b) {
@@ -76,19 +78,6 @@ func scanString(b []byte, i int) int {
 		}
 	}
 	return -1
-}
-
-// scanEscapes returns the index after the escape at b[i] and those that follow it
-// at once, or -1: in code a line's end is followed by tabs.
-func scanEscapes(b []byte, i int) int {
-	for i+1 < len(b) && b[i] == '\\' {
-		if escape[b[i+1]] == 2 {
-			i += 2
-		} else if i = scanEscape(b, i); i < 0 {
-			return -1
-		}
-	}
-	return i
 }
 
 // scanEscape returns the index after the escape at b[i], or -1.
@@ -169,7 +158,9 @@ func scanLiteral(b []byte, i int) int {
 }
 
 // skip returns the index after the value that starts at b[i], or -1.
-func skip(b []byte, i int) int {
+func skip(b []byte, i int) int { return skipDeep(b, i, maxDepth) }
+
+func skipDeep(b []byte, i, depth int) int {
 	if i >= len(b) {
 		return -1
 	}
@@ -180,73 +171,26 @@ func skip(b []byte, i int) int {
 		}
 		return i + 1
 	case '{', '[':
-		return skipContainer(b, i)
+		if depth == 0 {
+			return -1
+		}
+		c := cursor{b: b, i: i + 1}
+		for first := true; c.more(b[i]+2, &first); { // '{'+2 is '}' and '['+2 is ']'
+			if b[i] == '{' {
+				c.key()
+			}
+			if c.i = skipDeep(b, space(b, c.i), depth-1); c.bad || c.i < 0 {
+				return -1
+			}
+		}
+		if c.bad {
+			return -1
+		}
+		return c.i
 	case 't', 'f', 'n':
 		return scanLiteral(b, i)
-	default:
-		return scanNumber(b, i)
 	}
-}
-
-func skipContainer(b []byte, i int) int {
-	var room [64]byte
-	stack := append(room[:0], b[i])
-	i++
-	for opened := true; ; {
-		if i = space(b, i); i >= len(b) {
-			return -1
-		}
-		top := stack[len(stack)-1]
-		if opened && b[i] == top+2 {
-			// '{'+2 is '}' and '['+2 is ']'.
-			goto closed
-		}
-		opened = false
-		if top == '{' {
-			if b[i] != '"' {
-				return -1
-			}
-			if i = scanString(b, i+1); i < 0 {
-				return -1
-			}
-			if i = space(b, i+1); i >= len(b) || b[i] != ':' {
-				return -1
-			}
-			if i = space(b, i+1); i >= len(b) {
-				return -1
-			}
-		}
-		if b[i] == '{' || b[i] == '[' {
-			if len(stack) == maxDepth {
-				return -1
-			}
-			stack = append(stack, b[i])
-			i++
-			opened = true
-			continue
-		}
-		if i = skip(b, i); i < 0 {
-			return -1
-		}
-	after:
-		if i = space(b, i); i >= len(b) {
-			return -1
-		}
-		if b[i] == ',' {
-			i++
-			continue
-		}
-		if b[i] != stack[len(stack)-1]+2 {
-			return -1
-		}
-	closed:
-		stack = stack[:len(stack)-1]
-		i++
-		if len(stack) == 0 {
-			return i
-		}
-		goto after
-	}
+	return scanNumber(b, i)
 }
 
 // open consumes the bracket ch when the next value starts with it.
@@ -519,45 +463,15 @@ func appendText(dst, raw []byte) []byte {
 }
 
 // units is the length in UTF-16 code units of a raw JSON string's value.
-func units(raw []byte) int {
-	const (
-		lo = 0x0101010101010101
-		hi = 0x8080808080808080
-	)
-	n := 0
-	for i := 0; i < len(raw); {
-		for i+8 <= len(raw) {
-			w := binary.LittleEndian.Uint64(raw[i : i+8])
-			s := w ^ (lo * '\\')
-			if m := (w | (s-lo)&^s) & hi; m != 0 {
-				skip := bits.TrailingZeros64(m) >> 3
-				i, n = i+skip, n+skip
-				break
-			}
-			i, n = i+8, n+8
+func units(raw []byte) (n int) {
+	for i := 0; i < len(raw); n++ {
+		if raw[i] == '\\' {
+			i = max(i+1, scanEscape(raw, i))
+			continue
 		}
-		if i >= len(raw) {
-			break
-		}
-		c := raw[i]
-		switch {
-		case c == '\\':
+		r, size := utf8.DecodeRune(raw[i:])
+		if i += size; r > 0xFFFF {
 			n++
-			if next := scanEscape(raw, i); next > 0 {
-				i = next
-			} else {
-				i++
-			}
-		case c < utf8.RuneSelf:
-			n++
-			i++
-		default:
-			r, size := utf8.DecodeRune(raw[i:])
-			n++
-			if r > 0xFFFF {
-				n++
-			}
-			i += size
 		}
 	}
 	return n

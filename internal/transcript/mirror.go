@@ -104,49 +104,57 @@ type mirrorUsage struct {
 	Output   int64 `json:"output_tokens"`
 }
 
-// Newest is the message that the file ends with, "" where there is none, and the title
-// that it has, where the mirror is to have one.
-func (m Mirror) Newest() (message, title string) {
-	_ = backward(m.Path, func(line []byte) bool { // what cannot be read is not there
-		if message == "" {
-			message, _, _ = strings.Cut(gjson.GetBytes(line, "uuid").String(), "/")
-		}
-		if title == "" && bytes.Contains(line, []byte(`"customTitle"`)) {
-			title = gjson.GetBytes(line, "customTitle").String()
-		}
-		return message == "" || title == "" && m.Title != ""
-	})
-	return message, title
+// ending is what a mirror ends with: its last line that has an id, the message that this
+// belongs to, and how many tools' answers it holds; nothing where there is none. The title
+// is looked for where the mirror is to have one.
+type ending struct {
+	line, message, title string
+	answers              int
 }
+
+func (m Mirror) ending() (e ending) {
+	_ = backward(m.Path, func(line []byte) bool { // what cannot be read is not there
+		if e.line == "" {
+			e.line = gjson.GetBytes(line, "uuid").String()
+			if e.message, _, _ = strings.Cut(e.line, "/"); strings.HasSuffix(e.line, resultsMark) {
+				e.answers = int(gjson.GetBytes(line, "message.content.#").Int())
+			}
+		}
+		if e.title == "" && bytes.Contains(line, []byte(`"customTitle"`)) {
+			e.title = gjson.GetBytes(line, "customTitle").String()
+		}
+		return e.message == "" || e.title == "" && m.Title != ""
+	})
+	return e
+}
+
+// Newest is the message that the file ends with, "" where there is none.
+func (m Mirror) Newest() string { return m.ending().message }
 
 // Add brings the file up to date with the newest messages of a session, oldest first;
 // all says that there are no others. gap reports that some are missing between the end
 // of the file and these: nothing was written then.
 func (m Mirror) Add(list []HostMessage, all bool) (gap bool, err error) {
-	newest, title := m.Newest()
-	from := 0
-	if newest != "" {
-		from = -1
-		for i, t := range list {
-			if t.ID == newest {
-				from = i + 1
-			}
+	end, from := m.ending(), 0
+	for i, t := range list {
+		if t.ID == end.message {
+			from = i + 1
 		}
 	}
 	switch {
-	case from < 0 && !all, newest == "" && !all:
+	case from == 0 && !all:
 		return true, nil
-	case from < 0: // taken back, or another database's
-		from, newest, title = 0, "", ""
+	case from == 0 && end.message != "": // taken back, or another database's
+		end = ending{}
 		if err := os.Remove(m.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, err
 		}
 	}
 	var out []byte
-	if m.Title != "" && title != m.text(m.Title) {
+	if m.Title != "" && end.title != m.text(m.Title) {
 		out = m.line(out, mirrorLine{Type: "custom-title", Title: m.text(m.Title)})
 	}
-	parent := m.last(newest)
+	parent := end.line
 	for _, t := range list[from:] {
 		out, parent = m.tell(out, t, parent)
 	}
@@ -161,7 +169,7 @@ func (m Mirror) Add(list []HostMessage, all bool) (gap bool, err error) {
 		return false, err
 	}
 	defer unlock()
-	if now, _ := m.Newest(); now != newest {
+	if m.Newest() != end.message {
 		return false, nil // another one has just done it
 	}
 	f, err := os.OpenFile(m.Path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
@@ -170,25 +178,6 @@ func (m Mirror) Add(list []HostMessage, all bool) (gap bool, err error) {
 	}
 	_, err = f.Write(out)
 	return false, errors.Join(err, f.Close())
-}
-
-func (m Mirror) replace(data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
-		return err
-	}
-	return store.AtomicWrite(m.Path, data, 0o600)
-}
-
-// last is the id of the line that the next one hangs under.
-func (m Mirror) last(newest string) string {
-	id := ""
-	if newest != "" {
-		_ = backward(m.Path, func(line []byte) bool { // what cannot be read is not there
-			id = gjson.GetBytes(line, "uuid").String()
-			return id == ""
-		})
-	}
-	return id
 }
 
 func (m Mirror) line(out []byte, l mirrorLine) []byte {

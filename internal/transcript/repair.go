@@ -2,8 +2,11 @@ package transcript
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // repairs is what removing entries asks of those that refer to them.
@@ -187,7 +190,7 @@ func (f *repairs) leaf(entry []byte) []byte {
 		return entry
 	}
 	if v, ok := f.leaves[keyOf(id)]; ok && v[0] == '"' {
-		return setField(entry, "leafUuid", v)
+		return store.SetJSON(entry, "leafUuid", json.RawMessage(v))
 	}
 	return entry
 }

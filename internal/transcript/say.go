@@ -100,10 +100,10 @@ func (s *Saying) take(e *record) {
 			tool = true
 			recall = recall || string(p.tool) == "recall" || bytes.HasSuffix(p.tool, []byte("__recall"))
 			s.add(p.tool)
-			s.strings(p.raw, nil, 0)
+			s.strings(p.raw, 0)
 		case Thought:
 			thinks = true
-			s.strings(p.raw, nil, 0)
+			s.strings(p.raw, 0)
 		}
 	}
 	switch {
@@ -152,31 +152,12 @@ func (s *Saying) add(raw []byte) {
 
 // strings appends the strings of a JSON value. A string that is JSON itself, as
 // Codex writes arguments, is read as such; images are passed over.
-func (s *Saying) strings(v, name []byte, depth int) {
-	if len(v) == 0 || depth > 16 {
-		return
-	}
-	c := cursor{b: v}
-	switch v[0] {
-	case '"':
-		raw, _ := content(v)
-		s.str(raw, name, depth)
-	case '{':
-		c.open('{')
-		for first := true; c.more('}', &first); {
-			k := c.key()
-			x := c.raw()
-			if string(k) == "type" || string(k) == "data" && len(x) > 1000 {
-				continue
-			}
-			s.strings(x, k, depth+1)
+func (s *Saying) strings(v []byte, depth int) {
+	walkStrings(v, func(key []byte, start, end int) {
+		if raw := v[start:end]; depth <= 16 && string(key) != "type" && (string(key) != "data" || len(raw) < 1000) {
+			s.str(raw, key, depth)
 		}
-	case '[':
-		c.open('[')
-		for first := true; c.more(']', &first); {
-			s.strings(c.raw(), name, depth+1)
-		}
-	}
+	})
 }
 
 func (s *Saying) str(raw, name []byte, depth int) {
@@ -186,18 +167,15 @@ func (s *Saying) str(raw, name []byte, depth int) {
 	if (raw[0] == '{' || raw[0] == '[') && bytes.IndexByte(raw, '\\') >= 0 {
 		inner := appendText(nil, raw)
 		if skip(inner, 0) == len(bytes.TrimRight(inner, " \r\n\t")) {
-			s.strings(inner, name, depth+1)
+			s.strings(inner, depth+1)
 			return
 		}
 	}
-	if len(s.Text) > 0 {
-		s.Text = append(s.Text, '\n')
-	}
 	// The name of a value may be all that tells a secret from a word.
 	if secretName(name) {
-		s.Text = append(append(s.Text, name...), ": "...)
+		raw = slices.Concat(name, []byte(": "), raw)
 	}
-	s.Text = appendText(s.Text, raw)
+	s.add(raw)
 }
 
 func secretName(name []byte) bool {

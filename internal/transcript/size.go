@@ -1,9 +1,12 @@
 package transcript
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // FirstUsage is what the first request after the last compaction reported, and the
@@ -87,7 +90,6 @@ func (s *Session) sizesBeyond(src io.ReaderAt, tokens int64, removed []int32) (s
 // costs and meets it twice, here and in the source, finds the least of them here:
 // tokens from the cache.
 func setSize(entry []byte, tokens int64) []byte {
-	message := field(entry, "message")
 	usage := fmt.Appendf(nil, `{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":%d,"output_tokens":0}`, tokens)
-	return setField(entry, "message", setField(message, "usage", usage))
+	return store.SetJSON(entry, "message.usage", json.RawMessage(usage))
 }

@@ -1,10 +1,8 @@
 package transcript
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -108,9 +106,7 @@ func tailUsage(path string, agent bool) (Usage, bool) {
 		}
 		if v, ok := r.size(); ok {
 			u, found = v, true
-			if u.Version = ""; r.kind == Assistant {
-				u.Version = gjson.GetBytes(line, "version").String()
-			}
+			u.Version = unescape(r.Version)
 			return false
 		}
 		return true
@@ -125,15 +121,7 @@ const modelBound = 1 << 20
 // StatedModel is the model as Claude Code names it at the beginning of a session, with its
 // mark of the large window, which answers lack; "" where it does not.
 func StatedModel(path string) string {
-	f, size, err := open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head := make([]byte, min(size, modelBound))
-	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
-		return ""
-	}
+	head, _ := bytesAt(path, 0, modelBound)
 	at := bytes.Index(head, []byte(`"attachment":{"type":"model",`))
 	if at < 0 {
 		return ""
@@ -276,7 +264,8 @@ func AnswerOf(path, id string, from int64) (a ToolAnswer, ok bool) {
 	if id == "" {
 		return a, false
 	}
-	for line := range bytes.Lines(forward(path, &from)) {
+	lines, _ := bytesAt(path, from, tailBound)
+	for line := range bytes.Lines(lines) {
 		if !bytes.Contains(line, []byte(id)) || gjson.GetBytes(line, "type").String() != "user" || !gjson.ValidBytes(line) {
 			continue
 		}
@@ -307,7 +296,7 @@ func AnswerOf(path, id string, from int64) (a ToolAnswer, ok bool) {
 // left in the background was over, and when. It looks at what the file has gained since
 // it had that size, and says how far it came.
 func NoteOf(path, id string, from int64) (note string, at time.Time, read int64) {
-	data := forward(path, &from)
+	data, from := bytesAt(path, from, tailBound)
 	for line := range bytes.Lines(data) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break // the writer is not done with it
@@ -344,22 +333,22 @@ func Noted(text string) CallID {
 	return CallID{}
 }
 
-// forward reads a file from where it had that size, within bounds. A shorter one is
-// another, or was written anew.
-func forward(path string, from *int64) []byte {
+// bytesAt reads so much of a file from an offset on, nothing where it cannot be read. A file
+// that is shorter is another, or was written anew, and read from its beginning.
+func bytesAt(path string, from, most int64) (data []byte, at int64) {
 	f, size, err := open(path)
 	if err != nil {
-		return nil
+		return nil, from
 	}
 	defer f.Close()
-	if *from > size {
-		*from = 0
+	if from > size {
+		from = 0
 	}
-	data := make([]byte, min(size-*from, tailBound))
-	if _, err := f.ReadAt(data, *from); err != nil && !errors.Is(err, io.EOF) {
-		return nil
+	data = make([]byte, min(size-from, most))
+	if n, err := f.ReadAt(data, from); err != nil && n < len(data) {
+		return nil, from
 	}
-	return data
+	return data, from
 }
 
 // Version is the host's, as its newest lines tell it; "" where they do not.
@@ -388,12 +377,12 @@ func CompactedAt(path string) (at time.Time) {
 }
 
 func compactLine(line []byte) bool {
-	return slices.ContainsFunc(boundaries[:], func(word string) bool { return bytes.Contains(line, []byte(word)) })
+	return bytes.Contains(line, []byte("compact")) &&
+		slices.ContainsFunc(boundaries[:], func(word string) bool { return bytes.Contains(line, []byte(word)) })
 }
 
 // LastCompaction searches the last compaction of the main thread in the last bytes of
-// a file, as many as within says, and tells where the line after it begins. It is a
-// plain byte search: some milliseconds for ten megabytes.
+// a file, as many as within says, and tells where the line after it begins.
 func LastCompaction(path string, within int64) (after int64, ok bool) {
 	f, size, err := open(path)
 	if err != nil {
@@ -401,39 +390,15 @@ func LastCompaction(path string, within int64) (after int64, ok bool) {
 	}
 	defer f.Close()
 	from := max(0, size-min(within, maxPart))
-	b := make([]byte, size-from)
-	n, err := f.ReadAt(b, from)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, false
-	}
-	b = b[:n]
+	lines, done := ReadLines(io.NewSectionReader(f, from, size-from), from)
+	defer done()
 	var r record
-	// What all of the words have in common is looked for once, and forward: that is
-	// many times as fast as [bytes.LastIndex] for each.
-	for at := 0; ; at++ {
-		i := bytes.Index(b[at:], []byte("compact"))
-		if i < 0 {
-			return after, ok
-		}
-		if at += i; !compactWord(b, at) {
-			continue
-		}
-		start, end := bytes.LastIndexByte(b[:at], '\n')+1, len(b)
-		if i := bytes.IndexByte(b[at:], '\n'); i >= 0 {
-			end = at + i
-		}
-		if r.parse(b[start:end], "") && r.kind == Boundary && !r.Side {
-			after, ok = min(size, from+int64(end)+1), true
+	for ln, more := lines.Next(); more; ln, more = lines.Next() {
+		if compactLine(ln.B) && r.parse(ln.B, "") && r.kind == Boundary && !r.Side {
+			after, ok = lines.Off, true
 		}
 	}
-}
-
-// compactWord reports whether the word of a compaction has its "compact" at b[at].
-func compactWord(b []byte, at int) bool {
-	return slices.ContainsFunc(boundaries[:], func(word string) bool {
-		i := at - strings.Index(word, "compact")
-		return i >= 0 && bytes.HasPrefix(b[i:], []byte(word))
-	})
+	return after, ok
 }
 
 // noise are the lines in which newer hosts keep what they sent, not what was said.
@@ -448,36 +413,22 @@ func CountNoise(path string, from, within int64) (size, read int64, err error) {
 		return 0, from, err
 	}
 	defer f.Close()
-	lines := bufio.NewReaderSize(io.NewSectionReader(f, from, min(end-from, within)), 256<<10)
-	var head []byte
-	var length int64
-	for read = from; ; {
-		part, err := lines.ReadSlice('\n')
-		if length == 0 {
-			head = append(head[:0], part[:min(len(part), 512)]...)
+	lines, done := ReadLines(io.NewSectionReader(f, from, min(end-from, within)), from)
+	defer done()
+	for read = from; ; read = lines.Off {
+		ln, ok := lines.Next()
+		if !ok || !ln.Ended {
+			if read == from && ln.Size >= within {
+				read = lines.Off // a line that no call would get past
+			}
+			return size, read, lines.Err
 		}
-		length += int64(len(part))
-		switch {
-		case err == nil:
-			if noisy(head) {
-				size += length
-			}
-			read, length = read+length, 0
-		case errors.Is(err, io.EOF):
-			if read == from && length >= within {
-				read = from + length // a line that no call would get past
-			}
-			return size, read, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return size, read, err
+		if head := ln.B[:min(len(ln.B), 512)]; slices.ContainsFunc(noise[:], func(kind string) bool {
+			return bytes.Contains(head, []byte(kind)) && gjson.GetBytes(head, "type").String() == kind
+		}) {
+			size += ln.Size
 		}
 	}
-}
-
-func noisy(head []byte) bool {
-	return slices.ContainsFunc(noise[:], func(kind string) bool {
-		return bytes.Contains(head, []byte(kind)) && gjson.GetBytes(head, "type").String() == kind
-	})
 }
 
 // LastAssistantTexts returns the texts of the assistant messages among the last

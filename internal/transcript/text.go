@@ -11,51 +11,21 @@ import (
 
 // contentSpan finds the content value of an entry and which host's it is.
 func contentSpan(entry []byte) (start, end int, h Host, ok bool) {
-	c := cursor{b: entry}
-	if !c.open('{') {
+	var message, payload, v, typ, role []byte
+	if !readObject(entry, raw("message", &message), raw("payload", &payload), raw("data", &payload), raw("content", &v), str("type", &typ), str("role", &role)) {
 		return 0, 0, "", false
 	}
 	h = Codex
-	for first := true; c.more('}', &first); {
-		switch k := string(c.key()); k {
-		case "message", "payload", "data":
-			if !c.open('{') {
-				c.value()
-				continue
-			}
-			for first := true; c.more('}', &first); {
-				if string(c.key()) != "content" {
-					c.value()
-					continue
-				}
-				start, end = c.value()
-				ok = true
-				if k == "message" {
-					h = Claude
-				}
-			}
-			if ok {
-				// The entry was read whole before; what follows cannot matter.
-				return start, end, h, !c.bad
-			}
-		case "content":
-			s, e := c.value()
-			if !ok && (entry[s] == '[' || entry[s] == '"') && topLevelItem(entry) {
-				start, end, ok = s, e, true
-			}
-		default:
-			c.value()
-		}
+	if string(typ) != "message" || len(role) == 0 {
+		v = nil // not a bare item but a queue operation, a system line
 	}
-	return start, end, h, ok && !c.bad
-}
-
-// topLevelItem tells a bare rollout item from other lines with a content key
-// (a queue operation, a system line).
-func topLevelItem(entry []byte) bool {
-	var typ, role []byte
-	readObject(entry, str("type", &typ), str("role", &role))
-	return string(typ) == "message" && len(role) > 0
+	if said := field(message, "content"); said != nil {
+		v, h = said, Claude
+	} else if said := field(payload, "content"); said != nil {
+		v = said
+	}
+	start = offsetIn(entry, v)
+	return start, start + len(v), h, v != nil
 }
 
 func textType(typ []byte, h Host) bool {
