@@ -37,35 +37,16 @@ type Fact struct {
 type FactSet struct {
 	text  string
 	list  []Fact
-	index map[Fact]struct{} // of a long list
+	index map[Fact]struct{}
 }
-
-// longList is from where on a table is faster than a look at each.
-const longList = 16
 
 // Facts reads the facts of text in one pass.
 func Facts(text string) FactSet {
-	s := FactSet{text: text}
-	var room [32]Span
-	found := scanFacts(room[:0], text)
-	if len(found) == 0 {
-		return s
-	}
-	s.list = make([]Fact, 0, len(found))
-	for _, sp := range found {
-		f := Fact{sp.Kind, sp.key(text)}
-		if f.Text == "" || s.Has(f) {
-			continue
-		}
-		s.list = append(s.list, f)
-		switch {
-		case s.index != nil:
+	s := FactSet{text: text, index: map[Fact]struct{}{}}
+	for _, sp := range scanFacts(nil, text) {
+		if f := (Fact{sp.Kind, sp.key(text)}); f.Text != "" && !s.Has(f) {
+			s.list = append(s.list, f)
 			s.index[f] = struct{}{}
-		case len(s.list) == longList:
-			s.index = make(map[Fact]struct{}, len(found))
-			for _, f := range s.list {
-				s.index[f] = struct{}{}
-			}
 		}
 	}
 	return s
@@ -73,9 +54,6 @@ func Facts(text string) FactSet {
 
 // Has reports whether the text states the fact in the given form.
 func (s FactSet) Has(f Fact) bool {
-	if s.index == nil {
-		return slices.Contains(s.list, f)
-	}
 	_, ok := s.index[f]
 	return ok
 }
@@ -84,16 +62,7 @@ func (s FactSet) Has(f Fact) bool {
 // orig. Identifiers, error lines and code count as kept when all their words
 // are still there: quoting, fences and indentation may go.
 func Lost(orig, result FactSet) []Fact {
-	var set map[string]struct{}
-	has := func(text string) bool {
-		if len(result.text) < shortText {
-			return holdsWords(result.text, text)
-		}
-		if set == nil {
-			set = wordSet(result.text)
-		}
-		return hasWords(set, text)
-	}
+	set := sync.OnceValue(func() map[string]struct{} { return wordSet(result.text) })
 	var lost []Fact
 	for _, f := range orig.list {
 		if result.Has(f) {
@@ -101,7 +70,7 @@ func Lost(orig, result FactSet) []Fact {
 		}
 		switch f.Kind {
 		case Identifier, ErrorLine, Code:
-			if has(f.Text) {
+			if hasWords(set(), f.Text) {
 				continue
 			}
 		case Hash:
@@ -113,9 +82,6 @@ func Lost(orig, result FactSet) []Fact {
 	}
 	return lost
 }
-
-// shortText is up to where looking for a word is faster than a table of all.
-const shortText = 2 << 10
 
 // Invented returns the paths, URLs, hashes and numbers of result that orig does
 // not have. Shorter forms of something that orig does have are not invented: the

@@ -53,10 +53,10 @@ func (s *NameScan) Next() (Name, bool) {
 		}
 		b, start := s.Text, s.at
 		i := start
-		for i < len(b) && nameClass[b[i]] == nameLower {
+		for i < len(b) && class[b[i]]&isLower != 0 {
 			i++ // nearly all there is
 		}
-		if i == len(b) || nameClass[b[i]] == 0 {
+		if i == len(b) || nameClass(b[i]) == 0 {
 			s.at = i
 			s.plain(b[start:i])
 			continue
@@ -65,19 +65,19 @@ func (s *NameScan) Next() (Name, bool) {
 			s.at = addressEnd(b, i)
 			continue
 		}
-		var shape, prev uint8
+		var shape, prev uint16
 		if i > start {
-			shape, prev = nameLower, nameLower
+			shape, prev = isLower, isLower
 		}
 		for i < len(b) {
-			k := nameClass[b[i]]
+			k := nameClass(b[i])
 			if k == 0 {
 				break
 			}
-			if k&nameUpper != 0 && prev&(nameLower|nameDigit) != 0 {
-				shape |= nameHump
-			} else if k&nameLower != 0 && prev&nameUpper != 0 && i >= start+2 && nameClass[b[i-2]]&nameUpper != 0 {
-				shape |= nameHump // HTTPServer
+			if k&isUpper != 0 && prev&(isLower|isDigit) != 0 {
+				shape |= humped
+			} else if k&isLower != 0 && prev&isUpper != 0 && i >= start+2 && nameClass(b[i-2])&isUpper != 0 {
+				shape |= humped // HTTPServer
 			}
 			shape |= k
 			prev = k
@@ -85,28 +85,28 @@ func (s *NameScan) Next() (Name, bool) {
 		}
 		s.at = i
 		word := b[start:i]
-		if shape&(nameHump|nameUnder|nameSlash|nameDot) == 0 {
+		if shape&(humped|isUnder|isSlash|isDot) == 0 {
 			s.plain(word)
 			continue
 		}
-		if len(word) > maxPath || start > 0 && b[start-1] == '*' || i < len(b) && b[i] == '*' && shape&(nameSlash|nameDot) != 0 {
+		if len(word) > maxPath || start > 0 && b[start-1] == '*' || i < len(b) && b[i] == '*' && shape&(isSlash|isDot) != 0 {
 			continue // data, or part of a pattern such as *_test.go
 		}
-		if shape&(nameSlash|nameDot) != 0 {
+		if shape&(isSlash|isDot) != 0 {
 			if n, ok := s.path(word, shape); ok {
 				return s.name(n), true
 			}
-			if shape&nameSlash != 0 {
+			if shape&isSlash != 0 {
 				continue
 			}
 		}
-		if shape&^(nameLower|nameUpper|nameDigit|nameUnder|nameHump) == 0 {
-			if n, ok := s.identifier(word, shape&nameHump != 0); ok {
+		if shape&^(isAlnum|isUnder|humped) == 0 {
+			if n, ok := s.identifier(word, shape&humped != 0); ok {
 				return n, true
 			}
 			continue
 		}
-		if shape&(nameHump|nameUnder) == 0 {
+		if shape&(humped|isUnder) == 0 {
 			s.plain(word) // none of its parts can be written like a name
 			continue
 		}
@@ -117,7 +117,7 @@ func (s *NameScan) Next() (Name, bool) {
 // addressEnd is where an address ends: all of it, with its fields and quoted bytes, is no
 // name of the project's. Behind a port there may stand the project's own files.
 func addressEnd(b []byte, i int) int {
-	for i < len(b) && (nameClass[b[i]] != 0 || strings.IndexByte("%?&=#", b[i]) >= 0) {
+	for i < len(b) && (nameClass(b[i]) != 0 || strings.IndexByte("%?&=#", b[i]) >= 0) {
 		i++
 	}
 	return i
@@ -128,7 +128,7 @@ func (s *NameScan) skip() bool {
 	b, i := s.Text, s.at
 	for i < len(b) {
 		c := b[i]
-		if nameClass[c] != 0 {
+		if nameClass(c) != 0 {
 			s.at = i
 			return true
 		}
@@ -191,7 +191,7 @@ func (s *NameScan) folder(i int) bool {
 		return s.folders
 	}
 	b, from := s.Text, i
-	inRun := func(c byte) bool { return nameClass[c] != 0 || c == '\\' || c == ':' }
+	inRun := func(c byte) bool { return nameClass(c) != 0 || c == '\\' || c == ':' }
 	for from > s.runEnd && inRun(b[from-1]) {
 		from--
 	}
@@ -200,7 +200,7 @@ func (s *NameScan) folder(i int) bool {
 	}
 	run := b[from:s.runEnd]
 	drive := len(run) > 2 && run[1] == ':' && run[2] == '\\'
-	s.folders = drive || nameClass[run[0]] != 0 && fileName(run[bytes.LastIndexByte(run, '\\')+1:])
+	s.folders = drive || nameClass(run[0]) != 0 && fileName(run[bytes.LastIndexByte(run, '\\')+1:])
 	return s.folders
 }
 
@@ -227,15 +227,15 @@ func (s *NameScan) name(n Name) Name {
 }
 
 // path reads a word with a slash or a dot as a path.
-func (s *NameScan) path(word []byte, shape uint8) (Name, bool) {
-	for len(word) > 0 && nameClass[word[len(word)-1]]&(nameDot|nameSlash|nameJoin) != 0 {
+func (s *NameScan) path(word []byte, shape uint16) (Name, bool) {
+	for len(word) > 0 && nameClass(word[len(word)-1])&(isDot|isSlash|isMark) != 0 {
 		word = word[:len(word)-1]
 	}
-	if shape&nameJoin != 0 && shape&nameDigit != 0 {
+	if shape&isMark != 0 && shape&isDigit != 0 {
 		word = contextLine(word)
 	}
-	if shape&nameSlash == 0 {
-		for len(word) > 0 && nameClass[word[0]]&nameJoin != 0 {
+	if shape&isSlash == 0 {
+		for len(word) > 0 && nameClass(word[0])&isMark != 0 {
 			word = word[1:]
 		}
 		// resp.json() is a call.
@@ -272,18 +272,18 @@ func (s *NameScan) noPath(word []byte, slash int) bool {
 		return false
 	}
 	plain := !bytes.ContainsFunc(base, func(r rune) bool { return r >= utf8.RuneSelf || class[r]&(isLower|isUpper) == 0 }) && !identifier(base)
-	return nameClass[base[0]]&nameDigit != 0 || bytes.IndexByte(base[1:], '@') >= 0 ||
+	return nameClass(base[0])&isDigit != 0 || bytes.IndexByte(base[1:], '@') >= 0 ||
 		plain && bytes.IndexByte(word, '/') == slash && strings.IndexByte("/.~", word[0]) < 0
 }
 
 // contextLine cuts what grep puts behind a file's name: setup.go-88-text.
 func contextLine(w []byte) []byte {
 	for i := 1; i < len(w)-1; i++ {
-		if w[i] != '-' || nameClass[w[i+1]]&nameDigit == 0 {
+		if w[i] != '-' || nameClass(w[i+1])&isDigit == 0 {
 			continue
 		}
 		j := i + 1
-		for j < len(w) && nameClass[w[j]]&nameDigit != 0 {
+		for j < len(w) && nameClass(w[j])&isDigit != 0 {
 			j++
 		}
 		if (j == len(w) || w[j] == '-') && fileName(w[bytes.LastIndexByte(w[:i], '/')+1:i]) {
@@ -305,11 +305,11 @@ func fileName(w []byte) bool {
 func (s *NameScan) part() (Name, bool) {
 	b := s.Text
 	i := s.start
-	for i < s.end && nameClass[b[i]]&(nameLower|nameUpper|nameDigit|nameUnder) == 0 {
+	for i < s.end && nameClass(b[i])&(isAlnum|isUnder) == 0 {
 		i++
 	}
 	j := i
-	for j < s.end && nameClass[b[j]]&(nameLower|nameUpper|nameDigit|nameUnder) != 0 {
+	for j < s.end && nameClass(b[j])&(isAlnum|isUnder) != 0 {
 		j++
 	}
 	s.start = j
@@ -319,7 +319,7 @@ func (s *NameScan) part() (Name, bool) {
 // identifier takes a word as a name if it is written like one; humped says that it
 // has a hump for certain.
 func (s *NameScan) identifier(w []byte, humped bool) (Name, bool) {
-	if len(w) < minIdentifier || len(w) > maxName || !(humped && nameClass[w[0]]&nameDigit == 0 || identifier(w)) || !nameable(w) {
+	if len(w) < minIdentifier || len(w) > maxName || !(humped && nameClass(w[0])&isDigit == 0 || identifier(w)) || !nameable(w) {
 		s.plain(w)
 		return Name{}, false
 	}
@@ -328,20 +328,20 @@ func (s *NameScan) identifier(w []byte, humped bool) (Name, bool) {
 
 // identifier reports camelCase, PascalCase, snake_case and UPPER_SNAKE.
 func identifier(w []byte) bool {
-	if nameClass[w[0]]&nameDigit != 0 {
+	if nameClass(w[0])&isDigit != 0 {
 		return false
 	}
-	var prev uint8
+	var prev uint16
 	seen := false // a letter or digit before the last underscore
 	for i, c := range w {
-		k := nameClass[c]
+		k := nameClass(c)
 		switch {
-		case k&nameUpper != 0 && prev&(nameLower|nameDigit) != 0,
-			k&nameLower != 0 && prev&nameUpper != 0 && i >= 2 && nameClass[w[i-2]]&nameUpper != 0,
-			k&nameUnder == 0 && prev&nameUnder != 0 && seen:
+		case k&isUpper != 0 && prev&(isLower|isDigit) != 0,
+			k&isLower != 0 && prev&isUpper != 0 && i >= 2 && nameClass(w[i-2])&isUpper != 0,
+			k&isUnder == 0 && prev&isUnder != 0 && seen:
 			return true
 		}
-		seen = seen || k&nameUnder == 0
+		seen = seen || k&isUnder == 0
 		prev = k
 	}
 	return false
@@ -352,16 +352,16 @@ func identifier(w []byte) bool {
 func nameable(w []byte) bool {
 	letter, digit, hex := false, false, 0
 	for _, c := range w {
-		k := nameClass[c]
-		if k&(nameLower|nameUpper|nameDigit) == 0 {
+		k := nameClass(c)
+		if k&isAlnum == 0 {
 			continue
 		}
 		if class[c]&isHex == 0 { // a letter, and no hash
 			letter, hex = true, 0
 			break
 		}
-		letter = letter || k&nameDigit == 0
-		digit = digit || k&nameDigit != 0
+		letter = letter || k&isDigit == 0
+		digit = digit || k&isDigit != 0
 		hex++
 	}
 	if !letter || digit && hex >= minHash {
@@ -391,7 +391,7 @@ func callID(w []byte) bool {
 		return true
 	}
 	rest := w[i+1:]
-	return (bytes.HasPrefix(rest, []byte("kw")) || bytes.HasPrefix(rest, []byte("kg"))) && len(rest) > 8 && nameClass[rest[2]] == nameUpper && !bytes.ContainsFunc(w[:i], unicode.IsLower)
+	return (bytes.HasPrefix(rest, []byte("kw")) || bytes.HasPrefix(rest, []byte("kg"))) && len(rest) > 8 && nameClass(rest[2]) == isUpper && !bytes.ContainsFunc(w[:i], unicode.IsLower)
 }
 
 // hostWord reports words of the hosts' own tools: their names, the keys and
@@ -470,35 +470,8 @@ func wholeWord(text string, from, to int) bool {
 	return (from == 0 || !inWord(text[from-1])) && (to == len(text) || !inWord(text[to]))
 }
 
-func inWord(c byte) bool {
-	return nameClass[c]&(nameLower|nameUpper|nameDigit|nameUnder) != 0
-}
+func inWord(c byte) bool { return class[c]&(isAlnum|isUnder) != 0 }
 
-// Byte classes of names. Only ASCII: ideographs stand beside names without a
-// blank, and files that are called by them are known from the tools' inputs.
-const (
-	nameLower = 1 << iota
-	nameUpper
-	nameDigit
-	nameUnder
-	nameSlash
-	nameDot
-	nameJoin
-	nameHump // of a word, never of a byte
-)
-
-// nameClass is indexed by byte. It is a literal so that it costs nothing at start.
-var nameClass = [256]uint8{
-	'a': nameLower, 'b': nameLower, 'c': nameLower, 'd': nameLower, 'e': nameLower, 'f': nameLower, 'g': nameLower,
-	'h': nameLower, 'i': nameLower, 'j': nameLower, 'k': nameLower, 'l': nameLower, 'm': nameLower, 'n': nameLower,
-	'o': nameLower, 'p': nameLower, 'q': nameLower, 'r': nameLower, 's': nameLower, 't': nameLower, 'u': nameLower,
-	'v': nameLower, 'w': nameLower, 'x': nameLower, 'y': nameLower, 'z': nameLower,
-	'A': nameUpper, 'B': nameUpper, 'C': nameUpper, 'D': nameUpper, 'E': nameUpper, 'F': nameUpper, 'G': nameUpper,
-	'H': nameUpper, 'I': nameUpper, 'J': nameUpper, 'K': nameUpper, 'L': nameUpper, 'M': nameUpper, 'N': nameUpper,
-	'O': nameUpper, 'P': nameUpper, 'Q': nameUpper, 'R': nameUpper, 'S': nameUpper, 'T': nameUpper, 'U': nameUpper,
-	'V': nameUpper, 'W': nameUpper, 'X': nameUpper, 'Y': nameUpper, 'Z': nameUpper,
-	'0': nameDigit, '1': nameDigit, '2': nameDigit, '3': nameDigit, '4': nameDigit, '5': nameDigit, '6': nameDigit,
-	'7': nameDigit, '8': nameDigit, '9': nameDigit,
-	'_': nameUnder, '/': nameSlash, '.': nameDot,
-	'-': nameJoin, '@': nameJoin, '~': nameJoin, '+': nameJoin,
-}
+// nameClass is what a byte is in a name, 0 for none. Ideographs stand beside names without
+// a blank, and files that are called by them are known from the tools' inputs.
+func nameClass(c byte) uint16 { return class[c] & isName }

@@ -3,6 +3,7 @@ package extract
 import (
 	"iter"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -119,39 +120,13 @@ func closing(open rune) (rune, bool) {
 	return 0, false
 }
 
+// folds are the signs that fold takes away or straightens.
+var folds = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("’", "'", "*", "", "__", "") })
+
 // fold makes texts comparable: lower case, straight apostrophes, no emphasis,
-// single blanks. Every text of an agent goes through it, so it reads each once.
+// single blanks.
 func fold(text string) string {
-	b := make([]byte, 0, len(text))
-	apart := false // a blank stood before what comes next
-	for i := 0; i < len(text); {
-		r, n := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(text[i:])
-		}
-		switch {
-		case r == '_' && strings.HasPrefix(text[i:], "__"):
-			i += 2
-			continue
-		case r == '*' || unicode.IsSpace(r):
-			apart = apart || r != '*'
-			i += n
-			continue
-		case r == '’':
-			r = '\''
-		case 'A' <= r && r <= 'Z':
-			r += 'a' - 'A'
-		case r >= utf8.RuneSelf:
-			r = unicode.ToLower(r)
-		}
-		if apart && len(b) > 0 {
-			b = append(b, ' ')
-		}
-		apart = false
-		b = utf8.AppendRune(b, r)
-		i += n
-	}
-	return string(b)
+	return strings.Join(strings.Fields(folds().Replace(strings.ToLower(text))), " ")
 }
 
 // Phrases are looked for together: a text is read once, however many there are.
@@ -221,8 +196,10 @@ func (p *Phrases) Open(text string) bool {
 		if !own {
 			continue
 		}
-		for _, s := range Sentences(dropQuoted(line)) {
-			s = strings.TrimLeftFunc(fold(s), func(r rune) bool { return r != 0 && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		line = strings.TrimSpace(dropQuoted(line))
+		for a, e := 0, 0; a < len(line); a = e {
+			e = sentenceEnd(line, a, len(line))
+			s := strings.TrimLeftFunc(fold(line[a:e]), func(r rune) bool { return r != 0 && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			if s == "" {
 				continue
 			}
@@ -250,34 +227,4 @@ func (p *Phrases) begin(s string) bool {
 		}
 	}
 	return false
-}
-
-// Sentences cuts a text into sentences, list items and lines.
-func Sentences(text string) []string {
-	var out []string
-	add := func(s string) {
-		s = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(s), "-*•> "))
-		if s != "" {
-			out = append(out, s)
-		}
-	}
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		start := 0
-		for i, r := range line {
-			end := i + utf8.RuneLen(r)
-			switch r {
-			case '.', '!', '?':
-				if end+1 < len(line) && line[end] == ' ' && (r != '.' || !unicode.IsLower(rune(line[end+1]))) && i > 2 && line[i-2] != ' ' {
-					add(line[start:end])
-					start = end
-				}
-			case '。', '！', '？', '；':
-				add(line[start:end])
-				start = end
-			}
-		}
-		add(line[start:])
-	}
-	return out
 }

@@ -41,36 +41,33 @@ const (
 	isDigit
 	isJoin // . / - _ ~ $ inside a word
 	isHex
-	isURL
-	isSign  // what code has more of than prose
-	isWord  = isLower | isUpper | isDigit | isJoin
+	isURL  // what an address has beside letters and digits
+	isSign // what code has more of than prose
+	isUnder
+	isSlash
+	isDot
+	isMark // what may join the parts of a name: - @ ~ +
+	humped // of a word, never of a byte
+
 	isAlnum = isLower | isUpper | isDigit
+	isWord  = isAlnum | isJoin
+	isName  = isAlnum | isUnder | isSlash | isDot | isMark
 )
 
 // class is indexed by byte. It is a literal so that it costs nothing at start.
-var class = [256]uint8{
-	'a': isLower | isHex | isURL, 'b': isLower | isHex | isURL, 'c': isLower | isHex | isURL,
-	'd': isLower | isHex | isURL, 'e': isLower | isHex | isURL, 'f': isLower | isHex | isURL,
-	'g': isLower | isURL, 'h': isLower | isURL, 'i': isLower | isURL, 'j': isLower | isURL,
-	'k': isLower | isURL, 'l': isLower | isURL, 'm': isLower | isURL, 'n': isLower | isURL,
-	'o': isLower | isURL, 'p': isLower | isURL, 'q': isLower | isURL, 'r': isLower | isURL,
-	's': isLower | isURL, 't': isLower | isURL, 'u': isLower | isURL, 'v': isLower | isURL,
-	'w': isLower | isURL, 'x': isLower | isURL, 'y': isLower | isURL, 'z': isLower | isURL,
-	'A': isUpper | isHex | isURL, 'B': isUpper | isHex | isURL, 'C': isUpper | isHex | isURL,
-	'D': isUpper | isHex | isURL, 'E': isUpper | isHex | isURL, 'F': isUpper | isHex | isURL,
-	'G': isUpper | isURL, 'H': isUpper | isURL, 'I': isUpper | isURL, 'J': isUpper | isURL,
-	'K': isUpper | isURL, 'L': isUpper | isURL, 'M': isUpper | isURL, 'N': isUpper | isURL,
-	'O': isUpper | isURL, 'P': isUpper | isURL, 'Q': isUpper | isURL, 'R': isUpper | isURL,
-	'S': isUpper | isURL, 'T': isUpper | isURL, 'U': isUpper | isURL, 'V': isUpper | isURL,
-	'W': isUpper | isURL, 'X': isUpper | isURL, 'Y': isUpper | isURL, 'Z': isUpper | isURL,
-	'0': isDigit | isHex | isURL, '1': isDigit | isHex | isURL, '2': isDigit | isHex | isURL,
-	'3': isDigit | isHex | isURL, '4': isDigit | isHex | isURL, '5': isDigit | isHex | isURL,
-	'6': isDigit | isHex | isURL, '7': isDigit | isHex | isURL, '8': isDigit | isHex | isURL,
-	'9': isDigit | isHex | isURL,
-	'_': isJoin | isURL, '.': isJoin | isURL, '/': isJoin | isURL, '-': isJoin | isURL,
-	'~': isJoin | isURL, '$': isJoin | isURL | isSign,
-	':': isURL | isSign, '?': isURL, '#': isURL, '@': isURL, '!': isURL, '&': isURL | isSign, '*': isURL,
-	'+': isURL | isSign, ',': isURL, ';': isURL | isSign, '=': isURL | isSign, '%': isURL,
+var class = [256]uint16{
+	'a': isLower | isHex, 'b': isLower | isHex, 'c': isLower | isHex, 'd': isLower | isHex, 'e': isLower | isHex, 'f': isLower | isHex,
+	'g': isLower, 'h': isLower, 'i': isLower, 'j': isLower, 'k': isLower, 'l': isLower, 'm': isLower, 'n': isLower, 'o': isLower, 'p': isLower,
+	'q': isLower, 'r': isLower, 's': isLower, 't': isLower, 'u': isLower, 'v': isLower, 'w': isLower, 'x': isLower, 'y': isLower, 'z': isLower,
+	'A': isUpper | isHex, 'B': isUpper | isHex, 'C': isUpper | isHex, 'D': isUpper | isHex, 'E': isUpper | isHex, 'F': isUpper | isHex,
+	'G': isUpper, 'H': isUpper, 'I': isUpper, 'J': isUpper, 'K': isUpper, 'L': isUpper, 'M': isUpper, 'N': isUpper, 'O': isUpper, 'P': isUpper,
+	'Q': isUpper, 'R': isUpper, 'S': isUpper, 'T': isUpper, 'U': isUpper, 'V': isUpper, 'W': isUpper, 'X': isUpper, 'Y': isUpper, 'Z': isUpper,
+	'0': isDigit | isHex, '1': isDigit | isHex, '2': isDigit | isHex, '3': isDigit | isHex, '4': isDigit | isHex,
+	'5': isDigit | isHex, '6': isDigit | isHex, '7': isDigit | isHex, '8': isDigit | isHex, '9': isDigit | isHex,
+	'_': isJoin | isURL | isUnder, '.': isJoin | isURL | isDot, '/': isJoin | isURL | isSlash, '-': isJoin | isURL | isMark,
+	'~': isJoin | isURL | isMark, '$': isJoin | isURL | isSign, '@': isURL | isMark, '+': isURL | isSign | isMark,
+	':': isURL | isSign, '?': isURL, '#': isURL, '!': isURL, '&': isURL | isSign, '*': isURL,
+	',': isURL, ';': isURL | isSign, '=': isURL | isSign, '%': isURL,
 	'{': isSign, '}': isSign, '(': isSign, ')': isSign, '[': isSign, ']': isSign, '<': isSign, '>': isSign,
 	'|': isSign, '\\': isSign, '"': isSign,
 }
@@ -316,7 +313,7 @@ func wordEnd(t string, i int) (int, Kind) {
 		switch {
 		case c == ':':
 			if strings.HasPrefix(t[j:], "://") && j > i && schemeName(t[i:j]) {
-				for j += 3; j < len(t) && class[t[j]]&isURL != 0; {
+				for j += 3; j < len(t) && class[t[j]]&(isURL|isAlnum) != 0; {
 					j++
 				}
 				return j, URL

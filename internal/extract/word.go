@@ -22,7 +22,7 @@ type shape struct {
 }
 
 func shapeOf(w string) (h shape) {
-	var prev uint8
+	var prev uint16
 	for i := 0; i < len(w); i++ {
 		c := w[i]
 		k := class[c]
@@ -337,7 +337,7 @@ func hexHash(w string) bool {
 	if len(w) < minHash || len(w) > maxHash {
 		return false
 	}
-	var seen uint8
+	var seen uint16
 	for i := 0; i < len(w); i++ {
 		k := class[w[i]]
 		if k&isHex == 0 {
@@ -553,12 +553,5 @@ func hasWords(set map[string]struct{}, text string) bool {
 			_, all = set[w]
 		}
 	})
-	return all
-}
-
-// holdsWords is hasWords for a text that is searched for each word.
-func holdsWords(text, sought string) bool {
-	all := true
-	words(sought, func(w string) { all = all && States(text, w) })
 	return all
 }

@@ -47,15 +47,18 @@ func OpencodeMessages(messages []gjson.Result, settled bool) []HostMessage {
 		if t.ID == "" {
 			continue // none of the host's
 		}
-		own, typed := false, false
+		var put []HostBlock // by the host, or a plugin, into a user's message
 		m.Get("parts").ForEach(func(_, p gjson.Result) bool {
 			switch p.Get("type").String() {
 			case "text":
-				if p.Get("ignored").Bool() {
-					return true
+				b := HostBlock{ID: p.Get("id").String(), Text: p.Get("text").String()}
+				switch {
+				case p.Get("ignored").Bool():
+				case p.Get("synthetic").Bool() && !t.Agent:
+					put = append(put, b)
+				default:
+					t.Blocks = append(t.Blocks, b)
 				}
-				own, typed = own || p.Get("synthetic").Bool(), typed || !p.Get("synthetic").Bool()
-				t.Blocks = append(t.Blocks, HostBlock{ID: p.Get("id").String(), Text: p.Get("text").String()})
 			case "reasoning":
 				t.Blocks = append(t.Blocks, HostBlock{ID: p.Get("id").String(), Thought: p.Get("text").String()})
 			case "tool":
@@ -85,39 +88,15 @@ func OpencodeMessages(messages []gjson.Result, settled bool) []HostMessage {
 			if t.Failed {
 				t.Blocks = append(t.Blocks, HostBlock{Text: info.Get("error.data.message").String()})
 			}
-		} else if own && !typed {
-			t.Meta = true
 		}
-		list = append(list, split(t, m)...)
+		if len(put) == 0 || len(t.Blocks) > 0 {
+			list = append(list, t)
+		}
+		if t.Blocks, t.Meta = put, true; len(put) > 0 {
+			list = append(list, t)
+		}
 	}
 	return list
-}
-
-// split sets what the host, or a plugin, put into a user's message apart from what he
-// typed.
-func split(t HostMessage, m gjson.Result) []HostMessage {
-	if t.Agent || t.Meta {
-		return []HostMessage{t}
-	}
-	typed, put := t, t
-	typed.Blocks, put.Blocks, put.Meta = nil, nil, true
-	n := 0
-	m.Get("parts").ForEach(func(_, p gjson.Result) bool {
-		if p.Get("type").String() != "text" || p.Get("ignored").Bool() {
-			return true
-		}
-		if p.Get("synthetic").Bool() {
-			put.Blocks = append(put.Blocks, t.Blocks[n])
-		} else {
-			typed.Blocks = append(typed.Blocks, t.Blocks[n])
-		}
-		n++
-		return true
-	})
-	if len(put.Blocks) == 0 {
-		return []HostMessage{typed}
-	}
-	return []HostMessage{typed, put}
 }
 
 // opencodeCall is a tool's call. How a command ended stands beside its output; here

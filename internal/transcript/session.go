@@ -147,7 +147,7 @@ func index(r io.Reader, size int64, path string, host Host) (*Session, error) {
 	// Real lines average two kilobytes or more; growing on the way would copy
 	// and hash everything several times.
 	s.Entries = make([]Entry, 0, size/2048)
-	s.nodes, s.msgs = make(map[key]int32, size/2048), make(map[key]int32, size/8192)
+	s.nodes, s.msgs, s.superseded = make(map[key]int32, size/2048), make(map[key]int32, size/8192), map[int32]int32{}
 	lines, done := ReadLines(r, 0)
 	defer done()
 	var rec record
@@ -211,7 +211,9 @@ func (s *Session) place(r *record, e *Entry, n int32, obj []byte) {
 	if e.Kind == Boundary && !e.Has(Sidechain) {
 		s.preserved = preservedSegment{boundary: n, any: s.preserved.any}
 		s.leaf = leafHint{}
-		s.preserved.readMetadata(r.compact)
+		s.preserved.read(field(r.compact, "preservedSegment"))
+		s.preserved.read(field(r.compact, "preservedMessages"))
+		s.preserved.any = s.preserved.any || s.preserved.set
 		s.named = append(append(s.named, s.preserved.keys...), s.preserved.head, s.preserved.tail)
 	}
 	switch {
@@ -237,7 +239,8 @@ func (s *Session) link(r *record, e *Entry, n int32) {
 	if r.has(Node) {
 		k := keyOf(r.UUID)
 		if old, dup := s.nodes[k]; dup {
-			s.supersede(old, n)
+			s.Entries[old].Flags &^= Node // a later line has its uuid
+			s.superseded[old] = n
 		}
 		s.nodes[k] = n
 	}
@@ -275,15 +278,6 @@ func (s *Session) noteLeaf(r *record) {
 	case r.leafNull && r.explicitLeaf:
 		s.leaf = leafHint{set: true, explicit: true, cleared: true}
 	}
-}
-
-// supersede takes an entry out of the tree: a later line has its uuid.
-func (s *Session) supersede(old, n int32) {
-	s.Entries[old].Flags &^= Node
-	if s.superseded == nil {
-		s.superseded = map[int32]int32{}
-	}
-	s.superseded[old] = n
 }
 
 // ownIDs notes where a rollout line names its own thread. A fork's copied lines
@@ -358,14 +352,6 @@ func (s *Session) sidSpan(obj, sid []byte, off int64) (uint32, uint8) {
 		return 0, 0
 	}
 	return uint32(offsetIn(obj, sid)), uint8(len(sid))
-}
-
-func (p *preservedSegment) readMetadata(meta []byte) {
-	var segment, messages []byte
-	readObject(meta, raw("preservedSegment", &segment), raw("preservedMessages", &messages))
-	p.read(segment)
-	p.read(messages)
-	p.any = p.any || p.set
 }
 
 // read takes what a compaction kept: older versions name the ends of a segment,

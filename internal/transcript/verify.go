@@ -106,9 +106,9 @@ func (c *checker) judge(r *record) {
 			switch p := &r.parts[i]; {
 			case p.served:
 			case p.kind == ToolBegan:
-				c.call(p.id)
+				c.pair(p.id, c.rep.Unanswered, c.rep.Orphaned)
 			case p.kind == ToolEnded:
-				c.result(p.id)
+				c.pair(p.id, c.rep.Orphaned, c.rep.Unanswered)
 			}
 		}
 	}
@@ -131,8 +131,8 @@ func (c *checker) node(r *record) {
 	case !c.seen[p]:
 		c.parents[p] = append(c.parents[p], string(r.UUID)+" "+string(r.parent))
 	}
-	if r.compact != nil {
-		c.keptIn(r.compact)
+	for _, list := range [...]string{"preservedMessages", "preservedSegment"} {
+		eachString(field(r.compact, list), false, func(_ string, id Inner) { c.kept[string(id.raw)] = true })
 	}
 }
 
@@ -157,36 +157,16 @@ func (c *checker) message(r *record) {
 	}
 }
 
-// call and result keep only what is still open: calls are answered soon after.
-func (c *checker) call(id []byte) {
-	k := keyOf(id)
-	if c.answered[k] {
-		return
-	}
-	if _, early := c.rep.Orphaned[string(id)]; early {
-		delete(c.rep.Orphaned, string(id))
+// pair takes a call or a result, and keeps only what is still open: calls are answered
+// soon after.
+func (c *checker) pair(id []byte, own, other map[string]bool) {
+	switch k := keyOf(id); {
+	case c.answered[k]:
+	case other[string(id)]:
+		delete(other, string(id))
 		c.answered[k] = true
-		return
-	}
-	c.rep.Unanswered[string(id)] = true
-}
-
-func (c *checker) result(id []byte) {
-	k := keyOf(id)
-	if c.answered[k] {
-		return
-	}
-	if c.rep.Unanswered[string(id)] {
-		delete(c.rep.Unanswered, string(id))
-		c.answered[k] = true
-		return
-	}
-	c.rep.Orphaned[string(id)] = true
-}
-
-func (c *checker) keptIn(meta []byte) {
-	for _, list := range [...]string{"preservedMessages", "preservedSegment"} {
-		eachString(field(meta, list), false, func(_ string, id Inner) { c.kept[string(id.raw)] = true })
+	default:
+		own[string(id)] = true
 	}
 }
 
