@@ -2,100 +2,75 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
+	"net/http"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
-type chatMessage struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+// question is what either kind of service is sent.
+func (s Service) question(prompt string) map[string]any {
+	return map[string]any{"model": s.Model, "messages": []map[string]string{{"role": "user", "content": prompt}}}
 }
 
-type chatRequest struct {
-	Model    string        `json:"model"`
-	Messages []chatMessage `json:"messages"`
-}
-
-type chatError struct {
-	Code    json.RawMessage `json:"code"`
-	Message string          `json:"message"`
-}
-
-type chatReply struct {
-	Choices []struct {
-		Message struct {
-			Content json.RawMessage `json:"content"`
-			Refusal string          `json:"refusal"`
-		} `json:"message"`
-		FinishReason string     `json:"finish_reason"`
-		Error        *chatError `json:"error"`
-	} `json:"choices"`
-	Usage struct {
-		PromptTokens     int `json:"prompt_tokens"`
-		CompletionTokens int `json:"completion_tokens"`
-	} `json:"usage"`
-	Error *chatError `json:"error"`
-}
+var (
+	errCutOff = &Error{Kind: BadReply, Message: "the answer was cut off at the token limit"}
+	errNoText = &Error{Kind: BadReply, Message: "no text"}
+)
 
 // chat asks an OpenAI-compatible service.
 func (s Service) chat(ctx context.Context, prompt string) (Answer, error) {
-	body := chatRequest{s.Model, []chatMessage{{"user", prompt}}}
-	header := map[string]string{}
+	header := http.Header{}
 	if k := s.key(); k != "" {
-		header["Authorization"] = "Bearer " + k
+		header.Set("Authorization", "Bearer "+k)
 	}
-	var reply chatReply
-	if err := s.post(ctx, "/chat/completions", header, body, &reply); err != nil {
+	reply, err := s.post(ctx, "/chat/completions", header, s.question(prompt))
+	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Usage: Usage{reply.Usage.PromptTokens, reply.Usage.CompletionTokens}}
+	a := Answer{Usage: Usage{int(reply.Get("usage.prompt_tokens").Int()), int(reply.Get("usage.completion_tokens").Int())}}
 	// Brokers report an error of the service behind them with status 200.
-	if reply.Error != nil {
-		return a, s.inner(reply.Error)
+	choice := reply.Get("choices.0")
+	for _, e := range [...]gjson.Result{reply.Get("error"), choice.Get("error")} {
+		if e.IsObject() {
+			return a, s.inner(e)
+		}
 	}
-	if len(reply.Choices) == 0 {
-		return a, &Error{Kind: BadReply, Message: "no choices"}
-	}
-	c := reply.Choices[0]
-	if c.Error != nil {
-		return a, s.inner(c.Error)
-	}
-	a.Text = contentText(c.Message.Content)
+	a.Text = contentText(choice.Get("message.content"))
+	refusal := choice.Get("message.refusal").String()
 	switch {
-	case c.FinishReason == "length":
-		return a, &Error{Kind: BadReply, Message: "the answer was cut off at the token limit"}
-	case a.Text == "" && c.Message.Refusal != "":
-		return a, &Error{Kind: BadRequest, Message: "the model refused: " + oneLine(c.Message.Refusal, s.key())}
+	case !choice.Exists():
+		return a, &Error{Kind: BadReply, Message: "no choices"}
+	case choice.Get("finish_reason").String() == "length":
+		return a, errCutOff
+	case a.Text == "" && refusal != "":
+		return a, &Error{Kind: BadRequest, Message: "the model refused: " + oneLine(refusal, s.key())}
 	case a.Text == "":
-		return a, &Error{Kind: BadReply, Message: "no text"}
+		return a, errNoText
 	}
 	return a, nil
 }
 
 // inner is the error of an answer that had status 200 on the outside.
-func (s Service) inner(e *chatError) *Error {
-	var status int
-	if json.Unmarshal(e.Code, &status) != nil || status < 400 || status > 599 {
-		return &Error{Kind: Server, Message: oneLine(e.Message, s.key())}
+func (s Service) inner(e gjson.Result) *Error {
+	inside := &Error{Kind: Server, Message: oneLine(e.Get("message").String(), s.key())}
+	if status := int(e.Get("code").Int()); status >= 400 && status <= 599 {
+		inside.Kind, inside.Status = statusKind(status), status
 	}
-	return &Error{Kind: statusKind(status), Status: status, Message: oneLine(e.Message, s.key())}
+	return inside
 }
 
 // contentText reads content that is a string or a list of parts.
-func contentText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	var parts []struct{ Type, Text string }
-	if json.Unmarshal(raw, &parts) != nil {
-		return ""
+func contentText(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.Str
 	}
 	var b strings.Builder
-	for _, p := range parts {
-		if p.Type == "text" || p.Type == "output_text" {
-			b.WriteString(p.Text)
+	content.ForEach(func(_, p gjson.Result) bool {
+		if t := p.Get("type").String(); t == "text" || t == "output_text" {
+			b.WriteString(p.Get("text").String())
 		}
-	}
+		return true
+	})
 	return b.String()
 }

@@ -13,20 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // The agent refuses to start inside another one and would join its session.
 var agentVars = [...]string{"CLAUDECODE=", "CLAUDE_CODE_ENTRYPOINT=", "CLAUDE_CODE_SSE_PORT=", "CLAUDE_CODE_SESSION_ID=", "OVERTONE_DISABLE="}
-
-type cliResult struct {
-	Type    string  `json:"type"`
-	Subtype string  `json:"subtype"`
-	IsError bool    `json:"is_error"`
-	Status  int     `json:"api_error_status"`
-	Result  string  `json:"result"`
-	Usage   counted `json:"usage"`
-}
 
 // claude asks through the claude program in print mode, with the user's own login.
 // It runs in an empty folder, without tools, servers, skills or a saved session,
@@ -41,7 +34,7 @@ func (s Service) claude(ctx context.Context, prompt string) (Answer, error) {
 	}
 	defer os.RemoveAll(dir)
 	cmd := s.command(ctx, dir, prompt)
-	stdout, stderr := bounded{limit: maxReply + 1}, bounded{limit: maxErrorReply}
+	stdout, stderr := bounded{limit: maxReply + 1}, bounded{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
 	var exit *exec.ExitError
@@ -98,35 +91,32 @@ func readResult(stdout, stderr []byte, code int) (Answer, error) {
 	if len(stdout) > maxReply {
 		return Answer{}, &Error{Kind: BadReply, Err: errTooLong}
 	}
-	var events []cliResult
-	data := bytes.TrimSpace(stdout)
-	if !bytes.HasPrefix(data, []byte("[")) {
-		data = append(append([]byte("["), data...), ']')
-	}
-	err := json.Unmarshal(data, &events)
-	var r *cliResult
-	for i := range events {
-		if events[i].Type == "result" {
-			r = &events[i]
+	var r gjson.Result
+	if all := gjson.ParseBytes(stdout); json.Valid(stdout) {
+		for _, event := range all.Array() {
+			if event.Get("type").String() == "result" {
+				r = event
+			}
 		}
 	}
 	switch {
-	case r == nil && code != 0:
+	case !r.Exists() && code != 0:
 		text := string(stderr)
 		if strings.TrimSpace(text) == "" {
 			text = string(stdout)
 		}
 		return Answer{}, &Error{Kind: cliKind(0, text), Message: fmt.Sprintf("claude exited with code %d: %s", code, oneLine(text, ""))}
-	case r == nil:
-		return Answer{}, &Error{Kind: BadReply, Message: "claude printed no result", Err: err}
+	case !r.Exists():
+		return Answer{}, &Error{Kind: BadReply, Message: "claude printed no result"}
 	}
-	a := Answer{Text: r.Result, Usage: r.Usage.usage()}
+	a := Answer{Text: r.Get("result").String(), Usage: counted(r.Get("usage"))}
+	subtype, status := r.Get("subtype").String(), int(r.Get("api_error_status").Int())
 	switch {
-	case r.IsError || r.Subtype != "success" && r.Subtype != "":
-		text := cmp.Or(r.Result, r.Subtype)
-		return a, &Error{Kind: cliKind(r.Status, text), Status: r.Status, Message: oneLine(text, "")}
+	case r.Get("is_error").Bool() || subtype != "success" && subtype != "":
+		text := cmp.Or(a.Text, subtype)
+		return a, &Error{Kind: cliKind(status, text), Status: status, Message: oneLine(text, "")}
 	case a.Text == "":
-		return a, &Error{Kind: BadReply, Message: "no text"}
+		return a, errNoText
 	}
 	return a, nil
 }

@@ -13,97 +13,70 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 const (
-	maxReply      = 8 << 20
-	maxErrorReply = 64 << 10
-	maxWait       = 24 * time.Hour
+	maxReply = 8 << 20
+	maxWait  = 24 * time.Hour
 )
 
 var errTooLong = errors.New("the answer is longer than " + strconv.Itoa(maxReply) + " bytes")
 
-// post sends body as JSON and decodes the answer into reply.
-func (s Service) post(ctx context.Context, endpoint string, header map[string]string, body, reply any) error {
+// post sends body as JSON and gives the object that is the answer.
+func (s Service) post(ctx context.Context, endpoint string, header http.Header, body any) (reply gjson.Result, err error) {
 	if err := ctx.Err(); err != nil {
-		return transportError(ctx, err)
+		return reply, transportError(ctx, err)
 	}
 	address, err := join(s.URL, endpoint)
 	if err != nil {
-		return &Error{Kind: BadRequest, Err: err}
+		return reply, &Error{Kind: BadRequest, Err: err}
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(body); err != nil {
-		return &Error{Kind: BadRequest, Err: fmt.Errorf("encode request: %w", err)}
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, &buf)
+	question, err := json.Marshal(body)
 	if err != nil {
-		return &Error{Kind: BadRequest, Err: errors.New("make request: bad address")}
+		return reply, &Error{Kind: BadRequest, Err: fmt.Errorf("encode request: %w", err)}
 	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(question))
+	if err != nil {
+		return reply, &Error{Kind: BadRequest, Err: errors.New("make request: bad address")}
+	}
+	req.Header = header
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "overtone")
-	for k, v := range header {
-		req.Header.Set(k, v)
-	}
 	resp, err := client().Do(req)
 	if err != nil {
-		return transportError(ctx, err)
+		return reply, transportError(ctx, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return s.refusal(resp)
-	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
-	switch {
+	switch status := resp.StatusCode; {
+	case status != http.StatusOK: // a body that breaks off still tells it
+		return reply, &Error{Kind: statusKind(status), Status: status, RetryAfter: retryAfter(resp.Header, s.Now), Message: s.describe(data)}
 	case err != nil && (ctx.Err() != nil || !errors.Is(err, io.ErrUnexpectedEOF)):
-		return transportError(ctx, err)
+		return reply, transportError(ctx, err)
 	case err != nil:
-		return &Error{Kind: BadReply, Message: "the answer broke off", Err: err}
+		return reply, &Error{Kind: BadReply, Message: "the answer broke off", Err: err}
 	case len(data) > maxReply:
-		return &Error{Kind: BadReply, Err: errTooLong}
+		return reply, &Error{Kind: BadReply, Err: errTooLong}
 	}
-	if err := json.Unmarshal(data, reply); err != nil {
-		return &Error{Kind: BadReply, Message: s.describe(data), Err: errors.New("not the expected JSON")}
+	if reply = gjson.ParseBytes(data); !json.Valid(data) || !reply.IsObject() {
+		return reply, &Error{Kind: BadReply, Message: s.describe(data), Err: errors.New("not the expected JSON")}
 	}
-	return nil
-}
-
-// refusal makes an error of an answer with another status than 200.
-func (s Service) refusal(resp *http.Response) *Error {
-	// A body that breaks off still tells the status.
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorReply))
-	return &Error{
-		Kind:       statusKind(resp.StatusCode),
-		Status:     resp.StatusCode,
-		RetryAfter: retryAfter(resp.Header, s.Now),
-		Message:    s.describe(data),
-	}
+	return reply, nil
 }
 
 // describe finds the words in an error body: the message of the usual JSON
 // forms, or the text itself. A page for browsers is only named.
 func (s Service) describe(data []byte) string {
-	var body struct {
-		Error   json.RawMessage
-		Message string
-		Detail  string
-	}
 	text := string(data)
-	if json.Unmarshal(data, &body) == nil {
-		var inner struct{ Message string }
-		var plain string
-		switch {
-		case json.Unmarshal(body.Error, &inner) == nil && inner.Message != "":
-			text = inner.Message
-		case json.Unmarshal(body.Error, &plain) == nil && plain != "":
-			text = plain
-		case body.Message != "":
-			text = body.Message
-		case body.Detail != "":
-			text = body.Detail
+	if json.Valid(data) {
+		for _, path := range [...]string{"error.message", "error", "message", "detail"} {
+			if v := gjson.Get(text, path); v.Type == gjson.String && v.Str != "" {
+				text = v.Str
+				break
+			}
 		}
 	} else if t := bytes.ToLower(bytes.TrimSpace(data)); bytes.HasPrefix(t, []byte("<!doctype")) || bytes.HasPrefix(t, []byte("<html")) {
 		return "the server sent an HTML page: is the address right?"
