@@ -3,6 +3,7 @@ package recall
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"hash/crc32"
 	"hash/maphash"
@@ -20,9 +21,12 @@ import (
 type builder struct {
 	scan *scanner
 	// forms maps a word as it stands in texts to its term, so that a stem is
-	// worked out once per form.
-	forms table
-	terms table
+	// worked out once per form. Words are known by their hashes alone: of a million
+	// words two share one of 64 bits once in many million segments, and then one of
+	// them finds the other's places, where it is not seen in the text.
+	forms map[uint64]uint32
+	terms map[uint64]uint32
+	seed  maphash.Seed
 	names arena     // of the terms
 	typed arena     // the forms that someone may mistype
 	use   []termUse // of each term
@@ -70,12 +74,11 @@ const (
 )
 
 func newBuilder() *builder {
-	seed := maphash.MakeSeed()
-	return &builder{scan: newScanner(), forms: table{seed: seed}, terms: table{seed: seed}}
+	return &builder{scan: newScanner(), seed: maphash.MakeSeed(), forms: map[uint64]uint32{}, terms: map[uint64]uint32{}}
 }
 
 func (b *builder) full() bool {
-	return len(b.log) > maxPostings || b.forms.used > maxForms || len(b.docs) == maxDocs
+	return len(b.log) > maxPostings || len(b.forms) > maxForms || len(b.docs) == maxDocs
 }
 
 // begin says that the following documents belong to a file.
@@ -102,15 +105,15 @@ func (b *builder) add(d doc, texts ...[]byte) {
 }
 
 func (b *builder) word(w []byte, n uint32) {
-	v := b.forms.at(w)
-	if *v == 0 {
-		t := b.termOf(append(b.stem[:0], w...))
-		*v = t + 1
+	h := maphash.Bytes(b.seed, w)
+	t, known := b.forms[h]
+	if !known {
+		t = b.termOf(append(b.stem[:0], w...))
+		b.forms[h] = t
 		if wordy(w) {
 			b.typed.add(w)
 		}
 	}
-	t := *v - 1
 	u := &b.use[t]
 	if u.doc == n+1 {
 		if p := &b.log[u.last]; p.doc&0xff != 0xff {
@@ -130,66 +133,19 @@ func (b *builder) termOf(w []byte) uint32 {
 	if len(w) == form && form != hashKept && !plain(w) && !cyrillic(w) {
 		return b.newTerm(w)
 	}
-	v := b.terms.at(w)
-	if *v == 0 {
-		*v = b.newTerm(w) + 1
+	h := maphash.Bytes(b.seed, w)
+	t, known := b.terms[h]
+	if !known {
+		t = b.newTerm(w)
+		b.terms[h] = t
 	}
-	return *v - 1
+	return t
 }
 
 func (b *builder) newTerm(w []byte) uint32 {
 	b.names.add(w)
 	b.use = append(b.use, termUse{})
 	return uint32(len(b.use) - 1)
-}
-
-// table maps words to numbers above zero by their hashes alone: of a million
-// words two share one of 64 bits once in many million segments, and then one of
-// them finds the other's places, where it is not seen in the text. A map of
-// strings is asked for half as many words a second.
-type table struct {
-	seed  maphash.Seed
-	slots []slot // a power of two of them
-	used  int
-}
-
-type slot struct {
-	hash  uint64
-	value uint32
-}
-
-// at is the value of a word, to be set where it is 0; it holds until the next
-// call.
-func (t *table) at(w []byte) *uint32 {
-	if 4*t.used >= 3*len(t.slots) {
-		t.grow()
-	}
-	h := maphash.Bytes(t.seed, w) | 1 // 0 is a free slot
-	s := t.slot(h)
-	if s.hash == 0 {
-		s.hash = h
-		t.used++
-	}
-	return &s.value
-}
-
-func (t *table) slot(h uint64) *slot {
-	mask := uint64(len(t.slots) - 1)
-	for i := h >> 32 & mask; ; i = (i + 1) & mask {
-		if s := &t.slots[i]; s.hash == h || s.hash == 0 {
-			return s
-		}
-	}
-}
-
-func (t *table) grow() {
-	old := t.slots
-	t.slots = make([]slot, max(1<<12, 2*len(old)))
-	for _, s := range old {
-		if s.hash != 0 {
-			*t.slot(s.hash) = s
-		}
-	}
 }
 
 // arena is a list of words in one piece of memory.
@@ -211,30 +167,32 @@ func (a *arena) word(i uint32) []byte {
 	return a.text[from:a.ends[i]]
 }
 
-// sorted lists the words in their order. Most comparisons are of the first eight
-// bytes, which are kept beside the number.
-func (a *arena) sorted() []sortKey {
-	keys := make([]sortKey, len(a.ends))
+// sorted lists the numbers of the words in the order of these. Most comparisons are of
+// the first eight bytes, which are kept beside the number.
+func (a *arena) sorted() iter.Seq[uint32] {
+	type key struct {
+		head uint64
+		word uint32
+	}
+	keys := make([]key, len(a.ends))
 	for i := range keys {
 		var head [8]byte
 		copy(head[:], a.word(uint32(i)))
-		keys[i] = sortKey{binary.BigEndian.Uint64(head[:]), uint32(i)}
+		keys[i] = key{binary.BigEndian.Uint64(head[:]), uint32(i)}
 	}
-	slices.SortFunc(keys, func(x, y sortKey) int {
-		switch {
-		case x.head < y.head:
-			return -1
-		case x.head > y.head:
-			return 1
+	slices.SortFunc(keys, func(x, y key) int {
+		if x.head != y.head {
+			return cmp.Compare(x.head, y.head)
 		}
 		return bytes.Compare(a.word(x.word), a.word(y.word))
 	})
-	return keys
-}
-
-type sortKey struct {
-	head uint64
-	word uint32
+	return func(yield func(uint32) bool) {
+		for _, k := range keys {
+			if !yield(k.word) {
+				return
+			}
+		}
+	}
 }
 
 // norm keeps a length in a byte, an eighth of a doubling at a time.
@@ -351,11 +309,11 @@ func (s *segmentWriter) section(n int, b []byte) error {
 }
 
 // finish writes everything but the postings. The forms come in order.
-func (s *segmentWriter) finish(forms iter.Seq[[]byte], docs []doc, norms []byte, spans []fileSpan, words uint64) (made segmentInfo, err error) {
+func (s *segmentWriter) finish(forms func(add func(form []byte)) error, docs []doc, norms []byte, spans []fileSpan, words uint64) (made segmentInfo, err error) {
 	defer s.f.Close()
 	var list, index, sigs, prev []byte
 	count := 0
-	for f := range forms {
+	err = forms(func(f []byte) {
 		if count%blockTerms == 0 {
 			index = binary.LittleEndian.AppendUint32(index, uint32(len(list)))
 			prev = prev[:0]
@@ -364,6 +322,9 @@ func (s *segmentWriter) finish(forms iter.Seq[[]byte], docs []doc, norms []byte,
 		prev = append(prev[:0], f...)
 		sigs = binary.LittleEndian.AppendUint64(sigs, signature(f))
 		count++
+	})
+	if err != nil {
+		return made, err
 	}
 	table := make([]byte, 0, docSize*len(docs))
 	for i := range docs {
@@ -435,19 +396,18 @@ func (b *builder) write(path string) (made segmentInfo, err error) {
 		sorted[at[p.term]] = p.doc
 		at[p.term]++
 	}
-	b.log, b.forms.slots, b.terms.slots = nil, nil, nil
-	for _, k := range b.names.sorted() {
-		if err := s.term(b.names.word(k.word), sorted[starts[k.word]:starts[k.word+1]]); err != nil {
+	b.log, b.forms, b.terms = nil, nil, nil
+	for n := range b.names.sorted() {
+		if err := s.term(b.names.word(n), sorted[starts[n]:starts[n+1]]); err != nil {
 			s.f.Close()
 			return made, err
 		}
 	}
-	return s.finish(func(yield func([]byte) bool) {
-		for _, k := range b.typed.sorted() {
-			if !yield(b.typed.word(k.word)) {
-				return
-			}
+	return s.finish(func(add func([]byte)) error {
+		for n := range b.typed.sorted() {
+			add(b.typed.word(n))
 		}
+		return nil
 	}, b.docs, b.norms, b.spans, b.words)
 }
 

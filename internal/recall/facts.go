@@ -91,32 +91,28 @@ func (x *Index) readFacts(ctx context.Context, files []transcript.File, list []f
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	done := int64(0)
-	queue := make(chan int)
-	for range min(runtime.GOMAXPROCS(0), len(todo)) {
-		wg.Go(func() {
-			for i := range queue {
-				f := &files[i]
-				about, err := factOf(ctx, f)
-				mu.Lock()
-				if err == nil {
-					list[i] = fact{f.Size, f.ModTime.UnixNano(), f.Inode, about}
-				} else if x.opts.Fault != nil {
-					x.opts.Fault(err)
-				}
-				if done += f.Size; x.opts.Progress != nil {
-					x.opts.Progress(done, total)
-				}
-				mu.Unlock()
-			}
-		})
-	}
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, i := range todo {
 		if ctx.Err() != nil {
 			break
 		}
-		queue <- i
+		room <- struct{}{}
+		wg.Go(func() {
+			f := &files[i]
+			about, err := factOf(ctx, f)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				list[i] = fact{f.Size, f.ModTime.UnixNano(), f.Inode, about}
+			} else if x.opts.Fault != nil {
+				x.opts.Fault(err)
+			}
+			if done += f.Size; x.opts.Progress != nil {
+				x.opts.Progress(done, total)
+			}
+			<-room
+		})
 	}
-	close(queue)
 	wg.Wait()
 	return ctx.Err()
 }

@@ -421,64 +421,83 @@ func merge(ctx context.Context, path string, segs []*segment, live func(file uin
 		}
 	}
 	walks := make([]*walk, len(segs))
+	terms, forms := make([]func() ([]byte, error), len(segs)), make([]func() ([]byte, error), len(segs))
 	for i, s := range segs {
 		walks[i] = &walk{s: s}
-		if err := walks[i].next(); err != nil {
+		terms[i] = walks[i].next
+		list, err := s.section(secForms)
+		if err != nil {
 			return made, err
 		}
+		forms[i] = nextForm(list)
 	}
 	var docs []uint32
-	var term []byte
-	for n := 0; ; n++ {
-		if n&0xfff == 0 && ctx.Err() != nil {
-			return made, ctx.Err()
-		}
-		// Few segments are merged at a time: looking at each is cheap enough.
-		var name []byte
-		for _, k := range walks {
-			if !k.done && (name == nil || bytes.Compare(k.cur.name, name) < 0) {
-				name = k.cur.name
-			}
-		}
-		if name == nil {
-			break
-		}
-		term = append(term[:0], name...)
+	err = ordered(ctx, terms, func(term []byte, in []int) error {
 		docs = docs[:0]
-		for i, k := range walks {
-			if k.done || !bytes.Equal(k.cur.name, term) {
-				continue
-			}
-			b, err := k.postings()
+		for _, i := range in {
+			b, err := walks[i].postings()
 			if err == nil {
-				err = k.s.decode(b, func(d, tf uint32) {
+				err = segs[i].decode(b, func(d, tf uint32) {
 					if n := numbers[i][d]; n >= 0 {
 						docs = append(docs, uint32(n)<<8|tf)
 					}
 				})
 			}
-			if err == nil {
-				err = k.next()
-			}
 			if err != nil {
-				return made, err
+				return err
 			}
 		}
-		if len(docs) > 0 {
-			if err := w.term(term, docs); err != nil {
-				return made, err
-			}
+		if len(docs) == 0 {
+			return nil
 		}
-	}
-	forms, err := allForms(segs)
+		return w.term(term, docs)
+	})
 	if err != nil {
 		return made, err
 	}
-	made, err = w.finish(forms.all, all.docs, all.norms, all.spans, all.words)
-	if forms.bad() {
-		return made, errDamaged
+	return w.finish(func(add func([]byte)) error {
+		return ordered(ctx, forms, func(form []byte, _ []int) error {
+			add(form)
+			return nil
+		})
+	}, all.docs, all.norms, all.spans, all.words)
+}
+
+// ordered walks several ordered lists of names as one: fn gets each name once, with the
+// lists that have it. Each gives its next name, nil at its end; they are few, so that
+// looking at each is cheap enough.
+func ordered(ctx context.Context, lists []func() ([]byte, error), fn func(name []byte, in []int) error) (err error) {
+	heads := make([][]byte, len(lists))
+	in := make([]int, len(lists))
+	for i := range in {
+		in[i] = i
 	}
-	return made, err
+	var name []byte
+	for {
+		for _, i := range in {
+			if heads[i], err = lists[i](); err != nil {
+				return err
+			}
+		}
+		var least []byte
+		for _, h := range heads {
+			if h != nil && (least == nil || bytes.Compare(h, least) < 0) {
+				least = h
+			}
+		}
+		if least == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		name, in = append(name[:0], least...), in[:0]
+		for i, h := range heads {
+			if h != nil && bytes.Equal(h, name) {
+				in = append(in, i)
+			}
+		}
+		if err := fn(name, in); err != nil {
+			return err
+		}
+	}
 }
 
 type mergedDocs struct {
@@ -522,7 +541,6 @@ type walk struct {
 	block int
 	rest  []entry
 	cur   entry
-	done  bool
 
 	ahead []byte // postings that were read, from here on
 	from  uint64
@@ -545,87 +563,38 @@ func (k *walk) postings() ([]byte, error) {
 
 const readAhead = 256 << 10
 
-func (k *walk) next() error {
+func (k *walk) next() ([]byte, error) {
 	for len(k.rest) == 0 {
 		if uint64(k.block)*blockTerms >= k.s.foot.terms {
-			k.done = true
-			return nil
+			return nil, nil
 		}
 		err := k.s.block(k.block, func(e *entry) bool {
 			k.rest = append(k.rest, entry{slices.Clone(e.name), e.docs, e.off, e.size})
 			return true
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		k.block++
 	}
 	k.cur, k.rest = k.rest[0], k.rest[1:]
-	return nil
+	return k.cur.name, nil
 }
 
-// formMerge is the written words of several segments.
-type formMerge []formList
-
-func allForms(segs []*segment) (formMerge, error) {
-	lists := make(formMerge, len(segs))
-	for i, s := range segs {
-		b, err := s.section(secForms)
-		if err != nil {
-			return nil, err
+// nextForm reads the written words of a segment one by one.
+func nextForm(list []byte) func() ([]byte, error) {
+	r, n, name := reader{store.Decoder{B: list}}, 0, []byte(nil)
+	return func() ([]byte, error) {
+		if len(r.B) == 0 {
+			return nil, nil
 		}
-		lists[i].r.B = b
-		lists[i].next()
+		if n%blockTerms == 0 {
+			name = name[:0]
+		}
+		n++
+		if name = r.shared(name); r.Bad {
+			return nil, errDamaged
+		}
+		return name, nil
 	}
-	return lists, nil
-}
-
-// all tells the words in order, each once.
-func (m formMerge) all(yield func([]byte) bool) {
-	var name []byte
-	for {
-		least := -1
-		for i := range m {
-			if !m[i].done && (least < 0 || bytes.Compare(m[i].name, m[least].name) < 0) {
-				least = i
-			}
-		}
-		if least < 0 {
-			return
-		}
-		name = append(name[:0], m[least].name...)
-		for i := range m {
-			if !m[i].done && bytes.Equal(m[i].name, name) {
-				m[i].next()
-			}
-		}
-		if !yield(name) {
-			return
-		}
-	}
-}
-
-// bad says that one of the lists cannot be read to its end.
-func (m formMerge) bad() bool {
-	return slices.ContainsFunc(m, func(l formList) bool { return l.r.Bad })
-}
-
-// formList reads the written words of a segment one by one.
-type formList struct {
-	r    reader
-	n    int
-	name []byte
-	done bool
-}
-
-func (l *formList) next() {
-	if l.done = len(l.r.B) == 0; l.done {
-		return
-	}
-	if l.n%blockTerms == 0 {
-		l.name = l.name[:0]
-	}
-	l.n++
-	l.name = l.r.shared(l.name)
-	l.done = l.r.Bad
 }
