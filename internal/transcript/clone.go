@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -212,17 +213,9 @@ func (c *splicer) write(b []byte) error {
 // read takes n bytes of the source without copying them.
 func (c *splicer) read(n int, into []byte) ([]byte, error) {
 	into = slices.Grow(into[:0], n)[:n]
-	if _, err := io.ReadFull(c.r, into); err != nil {
-		return nil, unexpected(err)
-	}
-	c.pos += int64(n)
-	return into, nil
-}
-
-func (c *splicer) skip(n int64) error {
-	d, err := c.r.Discard(int(n))
-	c.pos += int64(d)
-	return unexpected(err)
+	got, err := io.ReadFull(c.r, into)
+	c.pos += int64(got)
+	return into, unexpected(err)
 }
 
 func unexpected(err error) error {
@@ -365,18 +358,6 @@ func (w *cloner) write(i int) error {
 		}
 		w.live = w.out.out
 	}
-	ids := w.idsOf(e)
-	hit, size := next(&w.touched, int32(i)), next(&w.sizes, int32(i))
-	if next(&w.removed, int32(i)) {
-		return w.out.drop(w.s, i)
-	}
-	parent, reparent := w.fix.parents[int32(i)]
-	// Notes about where the host stood are lines of many types; only the ones
-	// that name a removed message change.
-	leaf := e.Kind == Other && len(w.fix.leaves) > 0
-	if !hit && !size && !reparent && !leaf {
-		return w.copy(ids)
-	}
 	if err := w.out.copyTo(e.Off); err != nil {
 		return err
 	}
@@ -384,12 +365,18 @@ func (w *cloner) write(i int) error {
 	if w.entry, err = w.out.read(int(e.Len), w.entry); err != nil {
 		return err
 	}
-	w.renamed = withID(w.renamed[:0], w.entry, e.Off, ids, w.ch.ID)
+	w.renamed = withID(w.renamed[:0], w.entry, e.Off, w.idsOf(e), w.ch.ID)
+	hit, size := next(&w.touched, int32(i)), next(&w.sizes, int32(i))
+	if next(&w.removed, int32(i)) {
+		return w.dropLine(i)
+	}
 	entry := w.renamed
-	if reparent {
+	if parent, ok := w.fix.parents[int32(i)]; ok {
 		entry = store.SetJSON(entry, "parentUuid", json.RawMessage(parent))
 	}
-	if leaf {
+	// Notes about where the host stood are lines of many types; only the ones
+	// that name a removed message change.
+	if e.Kind == Other && len(w.fix.leaves) > 0 {
 		entry = w.fix.leaf(entry)
 	}
 	if size {
@@ -429,23 +416,6 @@ func (w *cloner) idsOf(e *Entry) []span {
 	return w.spans
 }
 
-// copy writes what precedes each id and the new id in its place; the rest of the
-// entry follows with the next one.
-func (w *cloner) copy(ids []span) error {
-	for _, id := range ids {
-		if err := w.out.copyTo(id.off); err != nil {
-			return err
-		}
-		if err := w.out.write([]byte(w.ch.ID)); err != nil {
-			return err
-		}
-		if err := w.out.skip(int64(id.len)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // trailer is what a clone adds at its end: its title, and where to go on when
 // the last message is gone; without that note the host would take whatever
 // branch happens to stand last in the file.
@@ -473,31 +443,17 @@ func withID(out, entry []byte, off int64, ids []span, id string) []byte {
 	return append(out, entry[at:]...)
 }
 
-// drop leaves an entry out, with its line when it stands there alone.
-func (c *splicer) drop(s *Session, i int) error {
-	e := &s.Entries[i]
-	if err := c.copyTo(e.Off); err != nil {
-		return err
-	}
-	if err := c.skip(int64(e.Len)); err != nil {
-		return err
-	}
-	alone := (i == 0 || s.Entries[i-1].Line != e.Line) && (i+1 == len(s.Entries) || s.Entries[i+1].Line != e.Line)
-	if !alone || i == 0 && s.bom {
+// dropLine leaves out what remains of the line of an entry that is left out, where it
+// stands there alone.
+func (w *cloner) dropLine(i int) error {
+	all, c := w.s.Entries, w.out
+	alone := (i == 0 || all[i-1].Line != all[i].Line) && (i+1 == len(all) || all[i+1].Line != all[i].Line)
+	rest, _ := c.r.Peek(len("\r\n")) // the last line may have no newline
+	end := len(rest) - len(bytes.TrimPrefix(bytes.TrimPrefix(rest, []byte("\r")), []byte("\n")))
+	if !alone || i == 0 && w.s.bom || end == 0 || rest[end-1] != '\n' {
 		return nil
 	}
-	for n := 1; n <= 2; n++ {
-		b, err := c.r.Peek(n)
-		if err != nil && len(b) < n {
-			return nil // the last line, without its newline
-		}
-		if b[n-1] == '\n' {
-			c.dropped++
-			return c.skip(int64(n))
-		}
-		if b[n-1] != '\r' {
-			return nil
-		}
-	}
-	return nil
+	c.dropped++
+	_, err := c.read(end, nil)
+	return err
 }
