@@ -221,7 +221,7 @@ func TestCompressedOnlyOnce(t *testing.T) {
 	raw, _ := os.ReadFile(clone.Path)
 	line := bytes.Split(raw, []byte("\n"))[0]
 	m, ok := transcript.MarkerOf(line)
-	if !ok || m.Source != "src" || m.UUID != transcript.UUID(line) || m.Hash != textHash(long("question")) || m.Level != "compress" {
+	if !ok || m.Source != "src" || m.UUID != transcript.Ref(transcript.Claude, line, 0) || m.Hash != textHash(long("question")) || m.Level != "compress" {
 		t.Errorf("marker %+v", m)
 	}
 	if want := clone.ID + "#" + m.UUID; res.Messages[0].Ref != want {

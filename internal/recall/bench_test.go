@@ -37,7 +37,7 @@ func BenchmarkSearch(b *testing.B) {
 	c, size := benchCorpus(b)
 	cpu, start := cost.CPU(), time.Now()
 	x := c.open()
-	if err := x.refresh(context.Background(), nil); err != nil {
+	if err := x.refresh(context.Background()); err != nil {
 		b.Fatal(err)
 	}
 	took, used := time.Since(start), cost.CPU()-cpu
@@ -61,7 +61,7 @@ func BenchmarkSearch(b *testing.B) {
 	b.Run("again", func(b *testing.B) {
 		cpu, read := cost.CPU(), bytesRead()
 		for b.Loop() {
-			if err := c.open().refresh(context.Background(), nil); err != nil {
+			if err := c.open().refresh(context.Background()); err != nil {
 				b.Fatal(err)
 			}
 		}

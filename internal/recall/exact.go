@@ -35,12 +35,13 @@ var ErrNoRef = errors.New("not a reference")
 // which a compression kept nothing.
 func (x *Index) Exact(ctx context.Context, ref string) (Original, error) {
 	if digits, ok := mark(ref); ok {
-		o, err := x.marked(digits)
-		// Eight digits alone may be a word to look for.
-		if errors.Is(err, ErrNoRef) && strings.ContainsAny(ref, "…#") {
-			err = message.WithHint(message.Fail(message.RecallNoMark, digits), message.HintRecallMark)
+		if text, ok := x.opts.Original(digits, ""); ok {
+			return Original{Ref: digits, Text: text}, nil
 		}
-		return o, err
+		if strings.ContainsAny(ref, "…#") {
+			return Original{}, message.WithHint(message.Fail(message.RecallNoMark, digits), message.HintRecallMark)
+		}
+		return Original{}, ErrNoRef // it may be a word to look for
 	}
 	session, id, ok := strings.Cut(ref, "#")
 	if !ok || session == "" || id == "" || strings.ContainsAny(ref, " \t\n") {
@@ -189,10 +190,8 @@ func (x *Index) original(ctx context.Context, files []transcript.File, id string
 	if !marked {
 		return Original{Ref: l.file.ID + "#" + refOf(l.uuid, l.n), Path: l.file.Path, Line: l.n, Text: textOf(l)}, nil
 	}
-	if x.opts.Original != nil {
-		if text, ok := x.opts.Original(m.Hash, transcript.Text(l.raw)); ok && Hash(text) == m.Hash {
-			return Original{Ref: m.Source + "#" + m.UUID, Text: text}, nil
-		}
+	if text, ok := x.opts.Original(m.Hash, transcript.Text(l.raw)); ok && Hash(text) == m.Hash {
+		return Original{Ref: m.Source + "#" + m.UUID, Text: text}, nil
 	}
 	source, err := x.sessionFiles(m.Source)
 	if err != nil || depth > 100 {
@@ -237,15 +236,4 @@ func besideOf(f transcript.File, id string) (transcript.File, error) {
 func Hash(text string) string {
 	h := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(h[:])
-}
-
-// marked finds the message with these first digits of its hash in what compressions
-// keep.
-func (x *Index) marked(digits string) (Original, error) {
-	if x.opts.Original != nil {
-		if text, ok := x.opts.Original(digits, ""); ok {
-			return Original{Ref: digits, Text: text}, nil
-		}
-	}
-	return Original{}, ErrNoRef
 }

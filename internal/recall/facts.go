@@ -104,12 +104,11 @@ func (x *Index) readFacts(ctx context.Context, files []transcript.File, list []f
 			defer mu.Unlock()
 			if err == nil {
 				list[i] = fact{f.Size, f.ModTime.UnixNano(), f.Inode, about}
-			} else if x.opts.Fault != nil {
+			} else {
 				x.opts.Fault(err)
 			}
-			if done += f.Size; x.opts.Progress != nil {
-				x.opts.Progress(done, total)
-			}
+			done += f.Size
+			x.opts.Progress(done, total)
 			<-room
 		})
 	}

@@ -51,8 +51,7 @@ type Options struct {
 	// stands in its place, where it is known. nil for nowhere.
 	Original func(hash, made string) (string, bool)
 	// Clone tells which session a clone was made from, "" for one that is none, and how
-	// large it was then;
-	// nil where nobody keeps a list.
+	// large it was then; nil where nobody keeps a list.
 	Clone func(id string) (source string, size int64)
 	// Progress is told while session files are read; nil for nobody.
 	Progress Progress
@@ -80,6 +79,21 @@ const folder = "index"
 
 // Open returns the index, which need not exist.
 func Open(o Options) *Index {
+	if o.Original == nil {
+		o.Original = func(string, string) (string, bool) { return "", false }
+	}
+	if o.Clone == nil {
+		o.Clone = func(string) (string, int64) { return "", 0 }
+	}
+	if o.Progress == nil {
+		o.Progress = func(int64, int64) {}
+	}
+	if o.Waits == nil {
+		o.Waits = func(string) {}
+	}
+	if o.Fault == nil {
+		o.Fault = func(error) {}
+	}
 	return &Index{opts: o, dir: filepath.Join(o.Root, folder), patience: time.Second}
 }
 
@@ -179,7 +193,7 @@ var errStale = errors.New("files have changed")
 func (x *Index) current(ctx context.Context, fn func() error) (behind, err error) {
 	for try := 0; ; try++ {
 		if behind = nil; try == 0 {
-			err = x.refresh(ctx, x.opts.Progress)
+			err = x.refresh(ctx)
 		} else {
 			err = x.remake(ctx)
 		}

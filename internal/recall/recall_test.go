@@ -268,15 +268,16 @@ func TestInterrupted(t *testing.T) {
 	x := c.open()
 	for range 3 {
 		ctx, cancel := context.WithCancel(context.Background())
-		err := x.refresh(ctx, func(done, total int64) {
+		x.opts.Progress = func(done, total int64) {
 			if done > total/4 {
 				cancel()
 			}
-		})
-		if !errors.Is(err, context.Canceled) {
+		}
+		if err := x.refresh(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 	}
+	x.opts.Progress = func(int64, int64) {}
 	search(t, x, "tare")
 	y := c.open()
 	y.dir = filepath.Join(t.TempDir(), folder)

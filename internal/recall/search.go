@@ -669,10 +669,8 @@ func (x *Index) foldCopies(found []candidate) []candidate {
 	for i := range found {
 		c := &found[i]
 		source, size := c.file.source, int64(0)
-		if x.opts.Clone != nil {
-			if of, made := x.opts.Clone(c.file.id); of != "" {
-				source, size = of, made
-			}
+		if of, made := x.opts.Clone(c.file.id); of != "" {
+			source, size = of, made
 		}
 		if c.clone = source != ""; c.clone && c.doc.off < size {
 			c.source = source
@@ -781,7 +779,7 @@ func (x *Index) say(f io.ReaderAt, c *candidate) bool {
 	if !c.doc.marked {
 		return foldOf(&s) == c.doc.fold
 	}
-	if m, ok := transcript.MarkerOf(b); ok && x.opts.Original != nil {
+	if m, ok := transcript.MarkerOf(b); ok {
 		if text, ok := x.opts.Original(m.Hash, string(s.Text[:s.Message])); ok {
 			c.text = []byte(text)
 		}

@@ -40,7 +40,7 @@ type work struct {
 // size, time and inode are not opened; of those that grew, only the new lines
 // are read. Another process that is at it is waited for, but not for long where
 // there is something to search: then the error is ErrBusy.
-func (x *Index) refresh(ctx context.Context, progress Progress) error {
+func (x *Index) refresh(ctx context.Context) error {
 	files, hidden := x.list()
 	if hidden != nil && len(files) == 0 {
 		return hidden
@@ -62,7 +62,7 @@ func (x *Index) refresh(ctx context.Context, progress Progress) error {
 		return err
 	}
 	if !x.man.complete || stale(x.man, files) {
-		err = x.update(ctx, x.man, files, progress)
+		err = x.update(ctx, x.man, files)
 	}
 	return cmp.Or(err, hidden)
 }
@@ -110,7 +110,7 @@ func (x *Index) remake(ctx context.Context) error {
 	if err := x.save(x.man); err != nil {
 		return err
 	}
-	return cmp.Or(x.update(ctx, x.man, files, x.opts.Progress), hidden)
+	return cmp.Or(x.update(ctx, x.man, files), hidden)
 }
 
 const forever = 1 << 62
@@ -133,7 +133,7 @@ func (x *Index) lock(ctx context.Context, patience time.Duration) (release func(
 				return nil, cmp.Or(err, ErrBusy)
 			}
 		}
-		if waited == time.Second && x.opts.Waits != nil {
+		if waited == time.Second {
 			x.opts.Waits(path)
 		}
 		select {
@@ -167,10 +167,10 @@ func stale(m *manifest, files []transcript.File) bool {
 
 // update indexes what is new. Each segment is committed with how far it got, so
 // that an interrupted run loses little.
-func (x *Index) update(ctx context.Context, m *manifest, files []transcript.File, progress Progress) error {
+func (x *Index) update(ctx context.Context, m *manifest, files []transcript.File) error {
 	x.sweep(m)
 	todo := plan(m, files)
-	c := &committer{x: x, m: m, progress: progress}
+	c := &committer{x: x, m: m}
 	for _, w := range todo {
 		c.total += w.file.size - w.file.done
 	}
@@ -181,7 +181,7 @@ func (x *Index) update(ctx context.Context, m *manifest, files []transcript.File
 	// Each of them makes a segment of its own; a few megabytes are worth but one.
 	for range max(1, min(runtime.GOMAXPROCS(0), 4, len(todo), int(c.total>>22))) {
 		wg.Go(func() {
-			in := &indexer{ctx: ctx, opts: x.opts, commit: c, b: newBuilder()}
+			in := &indexer{ctx: ctx, commit: c, b: newBuilder()}
 			for w := range queue {
 				if err := in.file(w); err != nil {
 					cancel(err)
@@ -265,29 +265,21 @@ func tailIn(f io.ReaderAt, end int64) uint32 {
 
 // committer takes what the indexers made into the manifest.
 type committer struct {
-	mu       sync.Mutex
-	x        *Index
-	m        *manifest
-	progress Progress
-	done     int64
-	total    int64
+	mu          sync.Mutex
+	x           *Index
+	m           *manifest
+	done, total int64
 }
 
 func (c *committer) tell(n int64) {
-	if c.progress == nil {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done += n
-	c.progress(c.done, c.total)
+	c.x.opts.Progress(c.done, c.total)
 }
 
 // fault tells of a mistake of ours.
 func (c *committer) fault(err error) {
-	if c.x.opts.Fault == nil {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.x.opts.Fault(err)
@@ -417,7 +409,6 @@ func (c *committer) merge(ctx context.Context, pick []segmentInfo, live map[uint
 // indexer reads files into segments.
 type indexer struct {
 	ctx    context.Context
-	opts   Options
 	commit *committer
 	b      *builder
 	done   []work // read, but not yet committed
@@ -549,10 +540,8 @@ func (in *indexer) line(f *file, line []byte) (err error) {
 		if m, ok := transcript.MarkerOf(raw); ok {
 			f.source = m.Source
 			d.marked, d.fold = true, foldOfHash(m.Hash)
-			if in.opts.Original != nil {
-				if text, ok := in.opts.Original(m.Hash, string(s.Text[:s.Message])); ok {
-					original = clean([]byte(text))
-				}
+			if text, ok := in.commit.x.opts.Original(m.Hash, string(s.Text[:s.Message])); ok {
+				original = clean([]byte(text))
 			}
 		}
 		in.b.add(d, clean(s.Text), original)

@@ -468,7 +468,7 @@ func liveMessages(s *Session, without []int32) []string {
 		if err != nil {
 			panic(err)
 		}
-		out = append(out, UUID(raw))
+		out = append(out, Ref(Claude, raw, 0))
 	}
 	slices.Sort(out) // where joined entries stand may differ, which there are may not
 	return out

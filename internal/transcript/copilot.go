@@ -11,19 +11,6 @@ import (
 
 const copilotCompacted = "session.compaction_complete"
 
-// copilotEvent is an event before its data is looked at.
-type copilotEvent struct {
-	typ, timestamp, data []byte
-	agent                bool
-}
-
-func readCopilot(c *cursor) (e copilotEvent) {
-	var agent []byte
-	c.read(str("type", &e.typ), str("timestamp", &e.timestamp), str("agentId", &agent), raw("data", &e.data))
-	e.agent = len(agent) > 0
-	return e
-}
-
 // copilotData is what is of use in the data of events.
 type copilotData struct {
 	content, summary, calls, result, usage, context []byte // raw values
@@ -35,9 +22,9 @@ type copilotData struct {
 	before                                          int64
 }
 
-func (e copilotEvent) read() (d copilotData) {
+func readCopilot(data []byte) (d copilotData) {
 	var success, shell, autopilot, source, failure []byte
-	readObject(e.data, raw("content", &d.content), raw("summaryContent", &d.summary), raw("toolRequests", &d.calls), raw("result", &d.result),
+	readObject(data, raw("content", &d.content), raw("summaryContent", &d.summary), raw("toolRequests", &d.calls), raw("result", &d.result),
 		raw("usage", &d.usage), raw("context", &d.context), str("sessionId", &d.id), str("copilotVersion", &d.version),
 		str("selectedModel", &d.model), str("newModel", &d.model), str("model", &d.model), str("toolCallId", &d.call),
 		raw("success", &success), raw("shellExecution", &shell), str("trigger", &d.trigger), count("preCompactionTokens", &d.before),
@@ -70,14 +57,15 @@ func copilotUsage(v []byte) (u Usage) {
 
 // copilot reads one event. What a sub-agent said stands in the same file.
 func (r *record) copilot(c *cursor) bool {
-	v := readCopilot(c)
+	var data, agent []byte
+	c.read(str("type", &r.typ), str("timestamp", &r.timestamp), str("agentId", &agent), raw("data", &data))
 	if c.bad {
 		return true
 	}
-	r.typ, r.timestamp, r.Time = v.typ, v.timestamp, parseTime(v.timestamp)
-	r.mark(Sidechain, v.agent)
-	d := v.read()
-	switch string(v.typ) {
+	r.Time = parseTime(r.timestamp)
+	r.mark(Sidechain, len(agent) > 0)
+	d := readCopilot(data)
+	switch string(r.typ) {
 	case "session.start", "session.resume":
 		r.cwd, _ = content(field(d.context, "cwd"))
 		r.Version, r.Session, r.model = d.version, d.id, d.model
@@ -90,7 +78,7 @@ func (r *record) copilot(c *cursor) bool {
 			r.parts = append(r.parts, piece{kind: Counted})
 		}
 	case "user.message", "assistant.message":
-		r.kind, r.model, r.user = Assistant, d.model, string(v.typ) == "user.message"
+		r.kind, r.model, r.user = Assistant, d.model, string(r.typ) == "user.message"
 		r.mark(Meta, d.injected)
 		if text, ok := content(d.content); ok && len(text) > 0 {
 			r.parts = append(r.parts, piece{kind: AgentSaid, raw: d.content})

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"sync"
 )
@@ -50,7 +51,7 @@ func (l *Lines) Next() (Line, bool) {
 		part, err := l.r.ReadSlice('\n')
 		l.Off += int64(len(part))
 		ln.Size = l.Off - ln.Off
-		more := err == bufio.ErrBufferFull
+		more := errors.Is(err, bufio.ErrBufferFull)
 		switch ln.Ended = err == nil; {
 		case ln.Huge || more && ln.Size >= MaxLine:
 			ln.Huge, l.long = true, l.long[:0]
@@ -61,7 +62,7 @@ func (l *Lines) Next() (Line, bool) {
 		if more {
 			continue
 		}
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			l.Err = err
 		}
 		if !ln.Huge {

@@ -30,13 +30,6 @@ type liveChain struct {
 	joined map[int32]int32 // entries outside the chain → the message they belong to
 }
 
-func (s *Session) resolveLive() liveChain {
-	if chained(s.Host) {
-		return s.liveClaude()
-	}
-	return liveChain{list: s.liveCodex()}
-}
-
 // rescueWindow is how far before an entry with a lost parent Claude Code looks
 // for another one to go on from.
 const rescueWindow = 5000

@@ -45,19 +45,11 @@ func field(entry []byte, name string) []byte {
 	return v
 }
 
-// UUID is an entry's uuid, empty when it has none.
-func UUID(entry []byte) string {
-	s, _ := content(field(entry, "uuid"))
-	return unescape(s)
-}
-
 // Ref names an entry within its session: its uuid, or its line where the host
 // gives none.
 func Ref(h Host, entry []byte, line int) string {
-	if chained(h) {
-		if id := UUID(entry); id != "" {
-			return id
-		}
+	if id, _ := content(field(entry, "uuid")); chained(h) && len(id) > 0 {
+		return unescape(id)
 	}
 	return "L" + strconv.Itoa(line)
 }

@@ -23,12 +23,10 @@ func wordsOf(raw []byte) string {
 	return strings.TrimSpace(unescape(text))
 }
 
-// saying is the first of those with these words that ok says yes to, -1 for none.
-func saying(list []queued, text string, ok func(q queued) bool) int {
-	return slices.IndexFunc(list, func(q queued) bool { return text != "" && q.text == text && ok(q) })
+// saying is the first of those with these words, -1 for none.
+func saying(list []queued, text string) int {
+	return slices.IndexFunc(list, func(q queued) bool { return text != "" && q.text == text })
 }
-
-func anyOf(queued) bool { return true }
 
 // queue takes a line of the queue's.
 func (s *stream) queue() {
@@ -61,7 +59,7 @@ func (s *stream) queue() {
 // next is which of those that wait is taken: the one with these words, else the oldest; a
 // slash command waits for the end of the turn.
 func (s *stream) next(text string) int {
-	i := saying(s.waiting, text, anyOf)
+	i := saying(s.waiting, text)
 	if i < 0 {
 		i = slices.IndexFunc(s.waiting, func(q queued) bool { return !strings.HasPrefix(q.text, "/") })
 	}
@@ -121,12 +119,12 @@ func (s *stream) tell(q *queued) {
 // they are now.
 func (s *stream) again(raw []byte) bool {
 	text := wordsOf(raw)
-	if i := saying(s.passed, text, anyOf); i >= 0 {
+	if i := saying(s.passed, text); i >= 0 {
 		told := s.passed[i].told
 		s.passed = slices.Delete(s.passed, i, i+1)
 		return told
 	}
-	if i := saying(s.waiting, text, func(q queued) bool { return !q.told }); i >= 0 {
+	if i := slices.IndexFunc(s.waiting, func(q queued) bool { return !q.told && q.text == text }); i >= 0 {
 		s.waiting[i].told = true
 	}
 	return false

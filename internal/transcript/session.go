@@ -382,7 +382,11 @@ func (s *Session) finish() {
 		s.Usage, s.HasUsage = u, true
 	}
 	s.markKept()
-	s.live = s.resolveLive()
+	if chained(s.Host) {
+		s.live = s.liveClaude()
+	} else {
+		s.live.list = s.liveCodex()
+	}
 }
 
 // linkParents resolves parents that were written after their children (a

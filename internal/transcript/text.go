@@ -28,16 +28,6 @@ func contentSpan(entry []byte) (start, end int, h Host, ok bool) {
 	return start, start + len(v), h, v != nil
 }
 
-func textType(typ []byte, h Host) bool {
-	switch string(typ) {
-	case "text":
-		return true
-	case "input_text", "output_text":
-		return h == Codex
-	}
-	return false
-}
-
 // Text is the text of a message: the string itself, or its text blocks joined
 // by newlines. Text inside tool results is not part of it.
 func Text(entry []byte) string {
@@ -64,7 +54,8 @@ func textBlock(block []byte, h Host) (text []byte, ok bool) {
 	var typ, value []byte
 	readObject(block, str("type", &typ), raw("text", &value))
 	text, _ = content(value)
-	return text, textType(typ, h)
+	t := string(typ)
+	return text, t == "text" || h == Codex && (t == "input_text" || t == "output_text")
 }
 
 // SetText returns a copy of entry in which the message's text is text: a string

@@ -26,6 +26,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"path/filepath"
 	"strings"
@@ -180,32 +181,18 @@ func parseTime(raw []byte) int64 {
 
 // hostIn tells whose file it is.
 func hostIn(f io.ReaderAt) (Host, error) {
-	head := make([]byte, 256<<10)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return "", err
-	}
-	h, ok := detect(head[:n])
-	if !ok {
-		return "", ErrUnknown
-	}
-	return h, nil
-}
-
-// detect tells the host from the first lines of a file.
-func detect(head []byte) (Host, bool) {
-	for n := 0; len(head) > 0 && n < 64; n++ {
-		line := head
-		if i := bytes.IndexByte(head, '\n'); i >= 0 {
-			line, head = head[:i], head[i+1:]
-		} else {
-			head = nil
+	lines, done := ReadLines(io.NewSectionReader(f, 0, 256<<10), 0)
+	defer done()
+	for range 64 {
+		ln, ok := lines.Next()
+		if !ok {
+			break
 		}
-		if h, ok := detectLine(line); ok {
-			return h, true
+		if h, ok := detectLine(ln.B); ok {
+			return h, nil
 		}
 	}
-	return "", false
+	return "", cmp.Or(lines.Err, ErrUnknown)
 }
 
 func detectLine(line []byte) (Host, bool) {
