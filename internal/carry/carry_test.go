@@ -20,6 +20,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/eval/samples"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/mirror"
@@ -166,7 +167,7 @@ func TestTheNoteTellsTheSituation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := story.handover("", message.EN).Situation()
+	at := handover.Handover{Record: story.record, Work: story.record.Work(), Lang: message.EN, Hold: true}.Situation()
 	if at.State != compact.StateAsked || at.Question != "Shall I take the flag back?" || at.Request != "Make it read-only by default. Never push to main." {
 		t.Errorf("%+v", at)
 	}

@@ -9,16 +9,10 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
-
-type copilotLine struct {
-	Type      string              `json:"type"`
-	ID        string              `json:"id"`
-	Timestamp string              `json:"timestamp"`
-	Role      string              `json:"role"`
-	Content   []map[string]string `json:"content"`
-}
 
 // copilot imports a session by a command of its own, which chooses the id.
 func copilot() Target {
@@ -26,7 +20,8 @@ func copilot() Target {
 	t.write = func(_ World, talk Talk) ([]byte, error) {
 		out := []any{map[string]any{"type": "session", "version": 1, "externalId": "overtone-" + talk.ID, "createdAt": iso(talk.Now), "title": talk.Title}}
 		for _, l := range talk.all() {
-			out = append(out, copilotLine{"message", strconv.Itoa(len(out)), iso(l.At), role(l.User), []map[string]string{{"type": "text", "text": l.Text}}})
+			text := []map[string]string{{"type": "text", "text": l.Text}}
+			out = append(out, map[string]any{"type": "message", "id": strconv.Itoa(len(out)), "timestamp": iso(l.At), "role": role(l.User), "content": text})
 		}
 		return lines(out...)
 	}
@@ -35,14 +30,12 @@ func copilot() Target {
 		if err != nil {
 			return "", "", err
 		}
-		var made struct {
-			SessionID string `json:"sessionId"`
-		}
-		start := bytes.IndexByte(out, '{') // it may warn before
-		if start < 0 || json.Unmarshal(out[start:], &made) != nil || made.SessionID == "" || filepath.Base(made.SessionID) != made.SessionID {
+		answer := out[max(0, bytes.IndexByte(out, '{')):] // it may warn before
+		id := gjson.GetBytes(answer, "sessionId").String()
+		if !json.Valid(answer) || id == "" || filepath.Base(id) != id {
 			return "", "", fmt.Errorf("copilot sessions import: no session in its answer: %.200s", out)
 		}
-		return made.SessionID, filepath.Join(w.of(t.Name), host.Of(t.Name).Sessions.Dir, made.SessionID, "events.jsonl"), nil
+		return id, filepath.Join(w.of(t.Name), host.Of(t.Name).Sessions.Dir, id, "events.jsonl"), nil
 	}
 	// A session is a folder.
 	t.remove = func(_ context.Context, _ World, id, path string) error {

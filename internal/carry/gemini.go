@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +17,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/mirror"
+	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -60,7 +57,7 @@ func gemini() Target {
 		return errors.Join(err, mark.Close())
 	}
 	t.write = func(_ World, talk Talk) ([]byte, error) {
-		out := []any{geminiHead(talk.ID, hash(talk.CWD), talk.Title, talk.Now)}
+		out := []any{geminiHead(talk.ID, recall.Hash(talk.CWD), talk.Title, talk.Now)}
 		for _, l := range talk.all() {
 			m := geminiLine{transcript.NewID(t.Name, talk.Now), iso(l.At), geminiSaid, l.Text}
 			if l.User {
@@ -100,21 +97,13 @@ func geminiSent(text string) string {
 	return text
 }
 
-func hash(folder string) string {
-	sum := sha256.Sum256([]byte(folder))
-	return hex.EncodeToString(sum[:])
-}
-
 // geminiFolder is the name under which the host keeps what belongs to a folder: the one
 // on its list, one that a marker says is the folder's, or a free one of the kind that it
 // would choose.
 func geminiFolder(dir, cwd string) string {
-	var known struct {
-		Projects map[string]string `json:"projects"`
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "projects.json"))
-	if err == nil && json.Unmarshal(b, &known) == nil {
-		if name := known.Projects[cwd]; name != "" && filepath.Base(name) == name {
+	known := mirror.GeminiProjects(dir)
+	for name, folder := range known {
+		if folder == cwd && name != "" && filepath.Base(name) == name {
 			return name
 		}
 	}
@@ -128,7 +117,7 @@ func geminiFolder(dir, cwd string) string {
 	slug := cmp.Or(strings.Join(words, "-"), "project")
 	for n, name := 0, slug; ; name = fmt.Sprintf("%s-%d", slug, n) {
 		n++
-		if _, owned := mirror.GeminiOwner(dir, name); !owned && !slices.Contains(slices.Collect(maps.Values(known.Projects)), name) {
+		if _, owned := mirror.GeminiOwner(dir, name); !owned && known[name] == "" {
 			return name
 		}
 	}
@@ -243,36 +232,17 @@ func changedGemini(m gjson.Result, before, after map[string]gjson.Result) string
 // eachAnswer is a list of tools' answers with what the clone says of them.
 func eachAnswer(list gjson.Result, id, output string, before, after map[string]gjson.Result) json.RawMessage {
 	var out []string
-	list.ForEach(func(_, v gjson.Result) bool {
-		was, is, known, stays := answerOf(v.Get(id).String(), before, after)
+	for _, v := range list.Array() {
+		was, known := answerOf(v.Get(id).String(), before)
+		is, stays := answerOf(v.Get(id).String(), after)
+		if known && !stays {
+			continue
+		}
 		raw := v.Raw
-		switch {
-		case known && !stays:
-			return true
-		case known && was != is:
+		if known && was != is {
 			raw = store.SetJSON(raw, output, transcript.WithoutExit(is))
 		}
 		out = append(out, raw)
-		return true
-	})
-	return json.RawMessage("[" + strings.Join(out, ",") + "]")
-}
-
-// answerOf is what a tool's answer was, and is in the clone.
-func answerOf(call string, before, after map[string]gjson.Result) (was, is string, known, stays bool) {
-	find := func(lines map[string]gjson.Result) (text string, ok bool) {
-		for _, l := range lines {
-			v := l.Get(`message.content.#(tool_use_id=="` + call + `").content`)
-			if v.IsArray() {
-				v = v.Get("0.text")
-			}
-			if v.Exists() {
-				return v.String(), true
-			}
-		}
-		return "", false
 	}
-	was, known = find(before)
-	is, stays = find(after)
-	return was, is, known, stays
+	return json.RawMessage("[" + strings.Join(out, ",") + "]")
 }

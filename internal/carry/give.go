@@ -56,11 +56,24 @@ func noteOf(before, after map[string]gjson.Result) (uuid, text string) {
 	return "", ""
 }
 
+// answerOf is the answer to a tool's call in the lines of a mirror.
+func answerOf(call string, lines map[string]gjson.Result) (text string, ok bool) {
+	for _, l := range lines {
+		v := l.Get(`message.content.#(tool_use_id=="` + call + `").content`)
+		if v.IsArray() {
+			v = v.Get("0.text")
+		}
+		if v.Exists() {
+			return v.String(), true
+		}
+	}
+	return "", false
+}
+
 // texts are what became of a message's texts.
 type texts struct {
-	known, gone, differ bool
-	text                string
-	told                bool
+	known, gone, differ, told bool
+	text                      string
 }
 
 func newTexts(before, after gjson.Result) (t texts) {

@@ -164,7 +164,8 @@ func changed(m gjson.Result, id string, before, after map[string]gjson.Result) s
 	if typed.gone && m.Get("info.role").String() == "user" {
 		return ""
 	}
-	m.Get("parts").ForEach(func(_, p gjson.Result) bool {
+	all := m.Get("parts").Array()
+	for _, p := range all {
 		switch p.Get("type").String() {
 		case "text":
 			texts := &typed
@@ -185,9 +186,8 @@ func changed(m gjson.Result, id string, before, after map[string]gjson.Result) s
 		default:
 			parts = append(parts, p.Raw)
 		}
-		return true
-	})
-	if len(parts) == 0 && len(m.Get("parts").Array()) > 0 {
+	}
+	if len(parts) == 0 && len(all) > 0 {
 		return ""
 	}
 	raw = store.SetJSON(raw, "parts", json.RawMessage("["+strings.Join(parts, ",")+"]"))
@@ -203,7 +203,6 @@ func changed(m gjson.Result, id string, before, after map[string]gjson.Result) s
 func newCall(p gjson.Result, id string, before, after map[string]gjson.Result) (raw string, stays bool) {
 	part := p.Get("id").String()
 	use := `message.content.#(id=="` + part + `").input`
-	answer := `message.content.#(tool_use_id=="` + part + `").content`
 	was, is := before[id].Get(use), after[id].Get(use)
 	if !was.Exists() {
 		return p.Raw, true
@@ -215,13 +214,10 @@ func newCall(p gjson.Result, id string, before, after map[string]gjson.Result) (
 	if is.Raw != was.Raw {
 		raw = store.SetJSON(raw, "state.input", json.RawMessage(is.Raw))
 	}
-	said, now := before[id+"/results"].Get(answer), after[id+"/results"].Get(answer)
-	if said.Exists() && now.Raw != said.Raw {
-		text := now.String()
-		if now.IsArray() {
-			text = now.Get("0.text").String()
+	if said, known := answerOf(part, before); known {
+		if now, _ := answerOf(part, after); now != said {
+			raw = store.SetJSON(raw, "state.output", transcript.WithoutExit(now))
 		}
-		raw = store.SetJSON(raw, "state.output", transcript.WithoutExit(text))
 	}
 	return raw, true
 }

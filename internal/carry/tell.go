@@ -239,15 +239,12 @@ func folded(names []string, lang message.Lang) string {
 	return sign + message.ContinueTools.Format(lang, len(names), message.Short(strings.Join(parts, ", "), maxTold))
 }
 
-// handover is what the note takes how the work stands from.
-func (s *Story) handover(said string, lang message.Lang) handover.Handover {
-	return handover.Handover{ID: compact.PacketID(s.ID, 0), Session: s.ID, Record: s.record, Work: s.record.Work(), Summary: said, Lang: lang, Hold: true}
-}
-
 // note is what the model is told beside the talk: what this is, how the work stands,
 // and the names that the talk does not state.
 func (s *Story) note(said string, secrets bool, o Options) string {
-	h := s.handover(said, o.Lang)
+	h := handover.Handover{
+		ID: compact.PacketID(s.ID, 0), Session: s.ID, Record: s.record, Work: s.record.Work(), Summary: said, Lang: o.Lang, Hold: true,
+	}
 	head := message.ContinueHeader.Format(o.Lang, o.From, s.ID)
 	if secrets {
 		head += message.ContinueSecrets.In(o.Lang)

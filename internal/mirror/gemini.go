@@ -16,7 +16,7 @@ import (
 // the mirrors of those that are gone: tmp/PROJECT/chats/session-*.jsonl, the same
 // ending in .json of older versions, and chats/SESSION/*.jsonl of sub-agents.
 func refreshGemini(dir, root, mine string) error {
-	folders := geminiProjects(dir)
+	folders := GeminiProjects(dir)
 	known := map[string]bool{}
 	var errs []error
 	chats, _ := filepath.Glob(filepath.Join(dir, "tmp", "*", "chats")) // the patterns are good ones
@@ -75,8 +75,8 @@ func GeminiFile(dir, id string) string {
 	return ""
 }
 
-// geminiProjects are the folders behind the names that the host gave them.
-func geminiProjects(dir string) map[string]string {
+// GeminiProjects are the folders behind the names that the host gave them.
+func GeminiProjects(dir string) map[string]string {
 	folders := map[string]string{}
 	data, _ := os.ReadFile(filepath.Join(dir, "projects.json")) // without it, sessions have no folder
 	gjson.GetBytes(data, "projects").ForEach(func(folder, slug gjson.Result) bool {

@@ -20,13 +20,14 @@ type Lines struct {
 	Off int64 // of the next line
 	Err error // why the stream ended before its end
 
+	most int64 // of a longer line only the beginning is kept
 	r    *bufio.Reader
 	long []byte // a line that did not fit the buffer
 }
 
 // Line is a line of a stream.
 type Line struct {
-	B    []byte // without the newline; empty for an oversized line
+	B    []byte // without the newline
 	Off  int64  // of its first byte
 	Size int64  // bytes including the newline
 	// Ended is false for a last line without a newline, Huge true for one that is too long.
@@ -40,7 +41,7 @@ var lineBuffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 25
 func ReadLines(r io.Reader, off int64) (l *Lines, done func()) {
 	b := lineBuffers.Get().(*bufio.Reader)
 	b.Reset(r)
-	return &Lines{r: b, Off: off}, func() { lineBuffers.Put(b) }
+	return &Lines{r: b, Off: off, most: MaxLine}, func() { lineBuffers.Put(b) }
 }
 
 // Next is the next line; false at the end.
@@ -52,11 +53,11 @@ func (l *Lines) Next() (Line, bool) {
 		l.Off += int64(len(part))
 		ln.Size = l.Off - ln.Off
 		more := errors.Is(err, bufio.ErrBufferFull)
-		switch ln.Ended = err == nil; {
-		case ln.Huge || more && ln.Size >= MaxLine:
-			ln.Huge, l.long = true, l.long[:0]
-		case more || len(l.long) > 0:
-			l.long = append(l.long, part...)
+		ln.Ended = err == nil
+		if more || len(l.long) > 0 {
+			if ln.Huge = int64(len(l.long)) >= l.most; !ln.Huge {
+				l.long = append(l.long, part...)
+			}
 			part = l.long
 		}
 		if more {
@@ -65,9 +66,7 @@ func (l *Lines) Next() (Line, bool) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			l.Err = err
 		}
-		if !ln.Huge {
-			ln.B = bytes.TrimSuffix(part, []byte("\n"))
-		}
+		ln.B = bytes.TrimSuffix(part, []byte("\n"))
 		return ln, ln.Size > 0
 	}
 }

@@ -415,6 +415,7 @@ func CountNoise(path string, from, within int64) (size, read int64, err error) {
 	defer f.Close()
 	lines, done := ReadLines(io.NewSectionReader(f, from, min(end-from, within)), from)
 	defer done()
+	lines.most = 1
 	for read = from; ; read = lines.Off {
 		ln, ok := lines.Next()
 		if !ok || !ln.Ended {
