@@ -148,6 +148,12 @@ func (g *guard) variables(f *syntax.File) map[string]traits {
 		}
 		vars[name] = t
 	}
+	var counted []string // arithmetic assigns to them
+	assigned := func(x syntax.ArithmExpr, is bool) {
+		if word, ok := x.(*syntax.Word); ok && is {
+			counted = append(counted, word.Lit())
+		}
+	}
 	outer, s := g.vars, &scope{}
 	g.vars, g.muted = nil, true
 	defer func() { g.vars, g.muted = outer, false }()
@@ -169,7 +175,7 @@ func (g *guard) variables(f *syntax.File) map[string]traits {
 			}
 			t := traits{true, true, true}
 			for _, item := range it.Items {
-				if lit := item.Lit(); strings.HasPrefix(lit, "{") && strings.Trim(lit, "{}.0123456789") == "" {
+				if matches(`^\{\d+\.\.\d+(\.\.\d+)?\}$`, item.Lit()) {
 					continue
 				}
 				for _, a := range g.expand(item, s, inWord) {
@@ -180,6 +186,11 @@ func (g *guard) variables(f *syntax.File) map[string]traits {
 				t = traits{}
 			}
 			set(it.Name.Value, t)
+		case *syntax.UnaryArithm:
+			assigned(n.X, n.Op == syntax.Inc || n.Op == syntax.Dec)
+		case *syntax.BinaryArithm:
+			op := n.Op.String()
+			assigned(n.X, strings.HasSuffix(op, "=") && !slices.Contains([]string{"==", "!=", "<=", ">="}, op))
 		case *syntax.CallExpr: // only these are given names to assign to
 			args := g.words(n.Args, s)
 			if slices.ContainsFunc(args, func(a arg) bool { return slices.Contains([]string{"read", "mapfile", "readarray"}, a.Text) }) {
@@ -190,6 +201,11 @@ func (g *guard) variables(f *syntax.File) map[string]traits {
 		}
 		return true
 	})
+	for _, name := range counted { // the number may be negative
+		if _, ok := vars[name]; ok {
+			set(name, traits{number: true, whole: true})
+		}
+	}
 	return vars
 }
 
@@ -204,7 +220,11 @@ func (w *walker) prints(p *syntax.CmdSubst, s *scope) traits {
 		st = pipe.Y
 	}
 	call, ok := st.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 || slices.ContainsFunc(st.Redirs, func(r *syntax.Redirect) bool { return r.Op != syntax.RdrIn && r.Op != syntax.RdrOut }) {
+	// What it complains of must not come out with it, as 2>&1 and 2>/dev/stdout have it.
+	apart := func(r *syntax.Redirect) bool {
+		return r.Op == syntax.RdrIn || r.Op == syntax.RdrOut && r.Word.Lit() == "/dev/null"
+	}
+	if !ok || len(call.Assigns) > 0 || slices.ContainsFunc(st.Redirs, func(r *syntax.Redirect) bool { return !apart(r) }) {
 		return traits{}
 	}
 	muted := w.muted
@@ -273,6 +293,8 @@ func refusal(name string, args []arg, at int) (message.Text, string) {
 	// What people type, and can write in ways that are easy to overlook.
 	case name == "sqlite3":
 		return message.GuardSQLite, line
+	case name == "tsc":
+		return message.GuardTSC, line
 	case name == "curl" && !(at < len(args) && args[at].Dynamic):
 		return message.GuardCurl, line
 	case name == "git" && at < len(args) && args[at].is("fetch"):

@@ -245,10 +245,14 @@ func (m *match) exec(args []arg) int {
 	return 0
 }
 
-// replaced puts what is known of a value in the place of a mark.
+// replaced puts what is known of a value in the place of a mark. A word that only the
+// shell knows may be such a mark.
 func replaced(args []arg, mark string, value arg) []arg {
 	args = slices.Clone(args)
 	for i, a := range args {
+		if args[i].safe = a.safe && (!a.Dynamic || a.known > 0 || a.number); a.Dynamic && a.known == 0 {
+			continue
+		}
 		if at := strings.Index(a.Text, mark); at >= 0 {
 			args[i] = value
 			args[i].Text, args[i].known = a.Text[:at], at
@@ -302,11 +306,11 @@ func awkReads(text string) bool {
 }
 
 // sedScript is the part of sed's language that only prints: p, d, q, = and plain
-// substitutions. A bracket must close before the delimiter: implementations differ
-// in whether one inside counts.
+// substitutions. A bracket must close before the delimiter, and everybody must see
+// where: implementations differ in whether a delimiter inside counts.
 var sedScript = sync.OnceValue(func() string {
 	part := func(d string) string {
-		return strings.ReplaceAll(`(?:[^\\\n\[D]|\\[^\nD]|\[\^?[^\]\n\\D]+\])*`, "D", d)
+		return strings.ReplaceAll(`(?:[^\\\n\[D]|\\[^\nD]|\[\^?(?:\[:\w+:\]|[^\]\[^\n\\D])+\])*`, "D", d)
 	}
 	addr := `(?:\d+|\$|/` + part("/") + `/)`
 	command := `[pdqQ=]`

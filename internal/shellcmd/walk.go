@@ -261,7 +261,8 @@ func (w *walker) redirect(r *syntax.Redirect, s *scope) {
 	target := w.text(r.Word, s)
 	stdout := r.N == nil || r.N.Value == "1"
 	device := !target.Dynamic && slices.Contains([]string{"/dev/null", "/dev/stdout", "/dev/stderr"}, target.Text)
-	descriptor := !target.Dynamic && target.Text != "" && strings.Trim(target.Text, "0123456789-") == ""
+	// Digits with a - behind them move a descriptor in bash, and name a file in zsh.
+	descriptor := !target.Dynamic && (target.Text == "-" || target.Text != "" && strings.Trim(target.Text, "0123456789") == "")
 	reads := device
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:

@@ -111,8 +111,8 @@ func (w *walker) expand(wd *syntax.Word, s *scope, in quoting) []arg {
 }
 
 // beside looks at what follows a part. zsh takes $x[…] for an element of x, whose
-// index is arithmetic, and $x:s/a/b/ for a changed value; it expands $~x and its
-// kind, which bash leaves as they are.
+// index is arithmetic, and $x:s/a/b/ or $x:t for a changed value, which may start with
+// anything; it expands $~x and its kind, which bash leaves as they are.
 func (w *walker) beside(b *builder, parts []syntax.WordPart) {
 	if w.guard == nil || len(parts) < 2 {
 		return
@@ -124,7 +124,7 @@ func (w *walker) beside(b *builder, parts []syntax.WordPart) {
 	case !ok:
 	case short && next.Value[0] == '[':
 		w.odd(message.GuardArith, p)
-	case short && matches(`^:(.*:)?[sg&fFwW]`, next.Value):
+	case short && matches(`^:[A-Za-z&]`, next.Value):
 		b.safe = b.safe && b.known > 0
 	case is && dollar.Value == "$" && strings.ContainsAny(next.Value[:1], "~=^+"):
 		w.odd(message.GuardCode, next)
