@@ -297,7 +297,7 @@ func refusal(name string, args []arg, at int) (message.Text, string) {
 		return message.GuardTSC, line
 	case name == "curl" && !(at < len(args) && args[at].Dynamic):
 		return message.GuardCurl, line
-	case name == "git" && at < len(args) && args[at].is("fetch"):
+	case name == "git" && slices.ContainsFunc(args[:min(at+1, len(args))], func(a arg) bool { return a.is("fetch") }):
 		return message.GuardFetch, line
 	case slices.ContainsFunc(args, func(a arg) bool { return a.is("json.tool") }) && strings.HasPrefix(name, "python"):
 		return message.GuardJSONTool, line

@@ -310,7 +310,7 @@ func awkReads(text string) bool {
 // where: implementations differ in whether a delimiter inside counts.
 var sedScript = sync.OnceValue(func() string {
 	part := func(d string) string {
-		return strings.ReplaceAll(`(?:[^\\\n\[D]|\\[^\nD]|\[\^?(?:\[:\w+:\]|[^\]\[^\n\\D])+\])*`, "D", d)
+		return strings.ReplaceAll(`(?:[^\\\n\[D]|\\[^\n]|\[\^?(?:\[:\w+:\]|[^\]\[^\n\\D])+\])*`, "D", d)
 	}
 	addr := `(?:\d+|\$|/` + part("/") + `/)`
 	command := `[pdqQ=]`
