@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed-6d03985f/overtone/e2e/codexmock"
@@ -24,17 +25,19 @@ type mind struct {
 	plan       bool // announce a step that stays open
 }
 
-// heldCompactions is a mind whose compactions last until they are let go: those to come,
-// too, unless they are to be held again.
-func heldCompactions() (m mind, letGo func(again bool)) {
+// heldCompactions is a mind whose compactions last until they are let go: the one that has
+// been asked for, or will be, and those to come, too, unless they are to be held again.
+func heldCompactions(t *testing.T) (m mind, letGo func(again bool)) {
 	var mu sync.Mutex
-	hold := make(chan struct{})
+	hold, held := make(chan struct{}), make(chan struct{}, 99)
 	m.compaction = func(codexmock.Request) codexmock.Reply {
 		mu.Lock()
 		defer mu.Unlock()
+		held <- struct{}{}
 		return codexmock.Reply{Message: "SUMMARY", Tokens: 3000, Wait: hold}
 	}
 	letGo = func(again bool) {
+		receive(t, "held", held)
 		mu.Lock()
 		defer mu.Unlock()
 		if close(hold); again {
@@ -295,7 +298,7 @@ func TestCodexKilledBetween(t *testing.T) {
 // TestCodexConnectionLost: the watcher comes back and finishes what it began.
 func TestCodexConnectionLost(t *testing.T) {
 	t.Parallel()
-	m, letGo := heldCompactions()
+	m, letGo := heldCompactions(t)
 	w := NewCodexWorld(t, m.script, Unattended)
 	w.toTheLetter()
 	w.Ready()
@@ -333,39 +336,71 @@ func TestCodexQuickUser(t *testing.T) {
 	}
 }
 
-// TestCodexPacketComesFirst: a message sent in the moment the compaction ends, as
-// text entered meanwhile is, comes after the packet, in a turn of its own. Where it
-// is faster than the watcher, the packet is stale, and does not come at all. The host
-// puts a packet into a turn that runs as well, and has no request that would not: where
-// it starts the message's turn before it reads what the watcher has sent, the model
-// answers the message, and then once more with the packet behind it.
+// TestCodexPacketComesFirst: a message that is sent once the host has taken the packet comes
+// after it, in a turn of its own. One that is faster comes before the packet, or the packet is
+// stale and does not come at all: the host has no request that puts a packet only into a
+// thread at rest.
 func TestCodexPacketComesFirst(t *testing.T) {
 	t.Parallel()
-	w := NewCodexWorld(t, mind{plan: true}.script, Planning)
-	w.Ready()
-	w.Watch()
-	first, behind := 0, 0
-	const runs = 10
-	for range runs {
-		u := w.User()
-		from := len(w.Model.Requests())
-		u.AwaitTurn(u.Say("[work] slice"))
-		u.AwaitTurn(u.Await("the compaction", isCompaction).TurnID)
-		u.AwaitTurn(u.Say("hurry"))
-		switch order, kinds := w.order("hurry"), w.kinds(from); {
-		case order == "packet hurry" && kinds == "work0 work0 compaction0 user1":
-			first++
-		case order == "hurry" && kinds == "work0 work0 compaction0 user0":
-		case order == "hurry packet" && kinds == "work0 work0 compaction0 user0 user1":
-			behind++
-		default:
-			t.Errorf("the model saw %q: %s", order, kinds)
+	for name, early := range map[string]bool{"the packet is taken": false, "the message is faster": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := NewCodexWorld(t, mind{plan: true}.script, Planning)
+			w.Ready()
+			began, taken := make(chan struct{}), make(chan struct{})
+			var request atomic.Value // that hands the packet over
+			tap := w.Tap(func(out bool, m WireMessage) bool {
+				switch {
+				case early && !out && m.Method == "item/completed" && m.Params.Item.Type == "contextCompaction":
+					<-began // the watcher hears of the compaction when the message's turn runs
+				case !early && out && m.Method == "thread/inject_items":
+					request.Store(string(m.ID))
+				case !early && !out && m.Method == "" && request.Load() == string(m.ID):
+					taken <- struct{}{}
+				}
+				return false
+			})
+			p := w.Watch("--socket", tap.Socket)
+			for i := range 3 {
+				u := w.User()
+				from := len(w.Model.Requests())
+				u.AwaitTurn(u.Say("[work] slice"))
+				u.AwaitTurn(u.Await("the compaction", isCompaction).TurnID)
+				if !early {
+					receive(t, "answered to the watcher", taken)
+				}
+				turn := u.Say("hurry")
+				if early {
+					began <- struct{}{}
+				}
+				u.AwaitTurn(turn)
+				p.awaitAny(t, i+1, told("delivered"), told("void"))
+				w.comes(from, "hurry", early)
+			}
+		})
+	}
+}
+
+// comes fails unless the newest request has the packet before a text of the user's, once, and
+// nothing else of ours has asked the model; or, where the text may have been faster, behind it or not at all.
+func (w *CodexWorld) comes(from int, text string, faster bool) (first bool) {
+	w.t.Helper()
+	const worked = "work0 work0 compaction0 "
+	switch seen := w.order(text) + ": " + w.kinds(from); seen {
+	case "packet " + text + ": " + worked + "user1":
+		return true
+	case text + ": " + worked + "user0",
+		text + " packet: " + worked + "user1",
+		// The packet came into the turn, which makes the model answer once more.
+		text + " packet: " + worked + "user0 user1":
+		if faster {
+			return false
 		}
+		w.t.Errorf("the model saw %s", seen)
+	default:
+		w.t.Errorf("the model saw %s", seen)
 	}
-	t.Logf("the packet came first in %d of %d runs, behind the message in %d, else it was dropped", first, runs, behind)
-	if first < runs/2 {
-		t.Errorf("the packet came first in %d of %d runs, behind the message in %d", first, runs, behind)
-	}
+	return false
 }
 
 // order is where packets and a text of the user's stand in the newest request.
