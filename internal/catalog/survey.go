@@ -50,57 +50,104 @@ const surveyed = 40
 // NewSurvey reads a session's file. n is the compaction, 0 for one that happened
 // now, negative for the last.
 func NewSurvey(ctx context.Context, file transcript.File, n int, tongue Tongue) (Survey, error) {
-	s := Survey{N: n, path: file.Path, to: math.MaxInt64}
+	total := 0
 	err := transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
 		if p.Kind == transcript.Compacted {
-			s.Total++
+			total++
 		}
 	})
 	if err != nil {
 		return Survey{}, ReadHint(file.Path, err)
 	}
 	switch {
-	case s.Total == 0 && s.N != 0:
+	case total == 0 && n != 0:
 		return Survey{}, message.Misuse{Err: message.WithHint(message.Fail(message.NeverCompacted), message.HintPacketNow)}
-	case s.N > s.Total:
-		return Survey{}, message.Misuse{Err: message.Fail(message.NoCompaction, s.N, s.Total)}
-	case s.N < 0:
-		s.N = s.Total
+	case n > total:
+		return Survey{}, message.Misuse{Err: message.Fail(message.NoCompaction, n, total)}
+	case n < 0:
+		n = total
 	}
 	// The slice before the nth compaction is the nth; the one that goes on now
 	// comes after all of them.
-	want := cmp.Or(s.N, s.Total+1)
-	record, slice, from, trigger, kept := handover.NewRecord(transcript.FirstCWD(file.Path)), 1, int64(0), "", ""
-	err = transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
-		switch {
-		case p.Kind == transcript.Compacted:
-			slice++
-			from = p.Off
-			if slice == want+1 {
-				s.Summary, s.to, trigger, kept = p.Text(), p.Off, p.Trigger, p.Kept()
-			}
-		case slice == want:
-			record.Add(p, p.Off-from)
-		case slice < want:
-			record.Listen(p)
-		case slice == want+1 && s.Summary == "" && p.Kind == transcript.Summarised:
-			s.Summary = p.Text()
-		}
-	})
+	want := cmp.Or(n, total+1)
+	list, err := surveys(ctx, file, tongue, func(n int) bool { return n == want })
 	if err != nil {
 		return Survey{}, err
 	}
-	h := handover.Handover{
-		ID: compact.PacketID(file.ID, want), Session: file.ID, Record: record, Work: record.Work(), Summary: s.Summary, Kept: kept, Lang: tongue(record.Words.Lang()), Manual: trigger == "manual",
+	s := list[0]
+	s.N, s.Total = n, total
+	return s, nil
+}
+
+// Surveys reads a session's file for all its compactions at once.
+func Surveys(ctx context.Context, file transcript.File, tongue Tongue) ([]Survey, error) {
+	list, err := surveys(ctx, file, tongue, func(int) bool { return true })
+	if err != nil {
+		return nil, ReadHint(file.Path, err)
 	}
-	s.Situation, s.Nothing = h.Situation(), record.Empty()
-	if want > 1 {
-		h.Replaces = compact.PacketID(file.ID, want-1)
+	return list[:len(list)-1], nil // the last would happen now
+}
+
+// part is what one compaction took out, and what it put there.
+type part struct {
+	n                      int
+	record                 *handover.Record // nil where nobody wants it
+	from, to               int64
+	summary, kept, trigger string
+}
+
+// surveys are those of the wanted parts of a session, in order.
+func surveys(ctx context.Context, file transcript.File, tongue Tongue, wanted func(n int) bool) (list []Survey, err error) {
+	before := handover.NewRecord(transcript.FirstCWD(file.Path)) // what was said in the parts before
+	begin := func(n int, from int64) part {
+		p := part{n: n, from: from, to: math.MaxInt64}
+		if wanted(n) {
+			p.record = before.Heard()
+		}
+		return p
+	}
+	last, now := part{}, begin(1, 0)
+	end := func(p part) {
+		if p.record != nil {
+			list = append(list, p.survey(file, tongue))
+		}
+	}
+	err = transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
+		if p.Kind == transcript.Compacted {
+			end(last)
+			last = now
+			last.summary, last.to, last.trigger, last.kept = p.Text(), p.Off, p.Trigger, p.Kept()
+			now = begin(last.n+1, p.Off)
+			return
+		}
+		if last.record != nil && last.summary == "" && p.Kind == transcript.Summarised {
+			last.summary = p.Text()
+		}
+		if now.record != nil {
+			now.record.Add(p, p.Off-now.from)
+		}
+		before.Listen(p)
+	})
+	end(last)
+	end(now)
+	return list, err
+}
+
+// survey is what there is to say of a part.
+func (p part) survey(file transcript.File, tongue Tongue) Survey {
+	s := Survey{N: p.n, Summary: p.summary, path: file.Path, to: p.to}
+	h := handover.Handover{
+		ID: compact.PacketID(file.ID, p.n), Session: file.ID, Record: p.record, Work: p.record.Work(), Summary: p.summary, Kept: p.kept, Lang: tongue(p.record.Words.Lang()), Manual: p.trigger == "manual",
+	}
+	s.Situation, s.Nothing = h.Situation(), p.record.Empty()
+	if p.n > 1 {
+		h.Replaces = compact.PacketID(file.ID, p.n-1)
 	}
 	s.Parts = h.Parts()
 	s.Text = h.Frame(s.Parts)
-	for i, name := range record.Top(math.MaxInt) {
-		switch states := extract.States(s.Summary, name); {
+	stated := extract.Stated(s.Summary)
+	for i, name := range p.record.Top(math.MaxInt) {
+		switch states := stated(name); {
 		case i >= surveyed && !states:
 			s.More++
 		case i >= surveyed:
@@ -110,5 +157,5 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, tongue Tongue) 
 			s.Lacks = append(s.Lacks, name)
 		}
 	}
-	return s, nil
+	return s
 }

@@ -64,6 +64,10 @@ func (s *Server) sessionPage(ctx context.Context, w io.Writer, sub subject, lang
 	if err != nil {
 		return err
 	}
+	given := map[int]bool{}
+	for _, c := range d.Compactions {
+		given[c.N] = c.Packet != nil
+	}
 	p := sessionPage{texts: message.DashboardTexts(lang)}
 	title := text(cmp.Or(sub.file.Title, sub.id))
 	tag(&p.out, `<!doctype html>
@@ -83,27 +87,27 @@ func (s *Server) sessionPage(ctx context.Context, w io.Writer, sub subject, lang
 <p class="quiet">`, p.t("exportNote", s.Now().Format("2006-01-02 15:04")), ` <code>`, text(sub.id), `</code></p></header>
 <section class="card conversation"><ol class="pieces">
 `)
-	var failed error
+	surveys, err := catalog.Surveys(ctx, sub.file.File, s.Tongue)
+	if err != nil {
+		return err
+	}
 	err = transcript.EventsIn(ctx, sub.file.Path, 0, math.MaxInt64, transcript.Want{Thoughts: true}, func(e *transcript.Event) {
 		most := maxShown
 		if e.Kind == transcript.ToolBegan || e.Kind == transcript.ToolEnded {
 			most = maxPiece
 		}
 		v, ok := pieceOf(e, most)
-		if !ok || failed != nil {
-			return
-		}
-		if v.Kind != "compacted" {
+		switch {
+		case !ok:
+		case v.Kind != "compacted":
 			p.piece(v)
-			return
+		case p.compactions < len(surveys): // else it has happened since
+			found := surveys[p.compactions]
+			p.compactions++
+			p.compaction(v, surveyOf(found), given[p.compactions])
 		}
-		p.compactions++
-		found, err := catalog.NewSurvey(ctx, sub.file.File, p.compactions, s.Tongue)
-		given := slices.ContainsFunc(d.Compactions, func(c compaction) bool { return c.N == p.compactions && c.Packet != nil })
-		failed = err
-		p.compaction(v, surveyOf(found), given)
 	})
-	if err = cmp.Or(err, failed); err != nil {
+	if err != nil {
 		return err
 	}
 	p.endTools()

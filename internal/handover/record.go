@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -83,6 +84,13 @@ func NewNames(cwd string) *Record {
 	r := NewRecord(cwd)
 	r.bare = true
 	return r
+}
+
+// Heard is a new record that has heard what this one has, for the slice behind it.
+func (r *Record) Heard() *Record {
+	n := NewRecord(r.CWD)
+	n.Words, n.thread, n.said, n.question, n.calls = r.Words, r.thread, r.said, r.question, maps.Clone(r.calls)
+	return n
 }
 
 // Add takes the next piece. off counts from the start of the slice.

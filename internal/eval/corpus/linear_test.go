@@ -117,6 +117,9 @@ func TestLinearCommands(t *testing.T) {
 		{"compact", "packet", "ID", "--json", "--why"},
 		{"compress", "ID", "--dry-run", "--json"},
 		{"timeline", "ID", "--json"},
+		{"export", "ID", "-o", "-"},
+		{"audit", "--tune", "--json"},
+		{"audit", "--lost", "--json"},
 		{"continue", "ID", "--in", "codex", "--dry-run", "--json"},
 		{"continue", "ID", "--in", "claude-code", "--dry-run", "--json"},
 	}
