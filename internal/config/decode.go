@@ -16,8 +16,8 @@ import (
 // file and firstLine (the line of the file on which src begins) are for the
 // problems only. Fields may be structs, booleans, strings, integers, floats,
 // [time.Duration], []string, types with UnmarshalText and maps of structs by name.
-// Besides yaml:"name" and yaml:",inline" the tags min, max, oneof (for lists: of
-// each item) and prefix limit a value. In a struct of a map every key is needed, but
+// Besides yaml:"name" the tags min, max, oneof (for lists: of each item) and prefix limit a
+// value. In a struct of a map every key is needed, but
 // for those with the tag like, which are then like that field.
 func DecodeYAML(src []byte, file string, firstLine int, into any) []Problem {
 	return decodeYAML(src, file, firstLine, into).problems
@@ -64,12 +64,12 @@ func (d *decoder) mapping(m Node, v, base reflect.Value, path string) {
 		key := join(path, kv.Key)
 		f, ok := fieldByKey(v, base, kv.Key)
 		if !ok {
-			d.report(kv.Line, key, "沒有這個鍵%s", "unknown key%s", suggest(kv.Key, keyNames(v.Type())))
+			d.report(kv.Line, key, "沒有這個鍵%s", "unknown key%s", suggest(kv.Key, keyed(v.Type())))
 			continue
 		}
 		first, again := d.seen[key]
 		d.seen[key] = kv.Line
-		if named := f.value.Kind() == reflect.Map; named || isSection(f.value.Type()) {
+		if named := f.value.Kind() == reflect.Map; named || f.value.Kind() == reflect.Struct {
 			if again {
 				d.report(kv.Line, key, "這一節出現兩次，第一次在第 %d 行", "section appears twice, first on line %d", first+d.offset)
 			}
@@ -157,47 +157,20 @@ func fieldAt(v, base reflect.Value, key string) (f field) {
 	return f
 }
 
+// keyed are the fields of a struct, and of structs in it that have no key of their own, by
+// their keys.
+func keyed(t reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return strings.Trim(f.Tag.Get("yaml"), "-") == "" })
+}
+
 func fieldByKey(v, base reflect.Value, name string) (field, bool) {
-	t := v.Type()
-	for i := range t.NumField() {
-		key, inline := tagName(t.Field(i))
-		if inline {
-			if f, ok := fieldByKey(v.Field(i), base.Field(i), name); ok {
-				return f, true
-			}
-			continue
-		}
-		if key == name && key != "" {
-			return field{v.Field(i), base.Field(i), t.Field(i).Tag}, true
+	for _, f := range keyed(v.Type()) {
+		if f.Tag.Get("yaml") == name {
+			return field{v.FieldByIndex(f.Index), base.FieldByIndex(f.Index), f.Tag}, true
 		}
 	}
 	return field{}, false
 }
-
-func keyNames(t reflect.Type) []string {
-	var names []string
-	for field := range t.Fields() {
-		key, inline := tagName(field)
-		switch {
-		case inline:
-			names = append(names, keyNames(field.Type)...)
-		case key != "":
-			names = append(names, key)
-		}
-	}
-	return names
-}
-
-// tagName returns "" for a field that is not part of the file.
-func tagName(f reflect.StructField) (name string, inline bool) {
-	name, opt, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-	if name == "-" {
-		name = ""
-	}
-	return name, opt == "inline"
-}
-
-func isSection(t reflect.Type) bool { return t.Kind() == reflect.Struct }
 
 // setLeaf changes v only when the whole value is good; else it names what is wrong in it.
 func setLeaf(v reflect.Value, n Node, tag reflect.StructTag) (Node, error) {
@@ -289,8 +262,6 @@ func limitNumber(f float64, noun said, tag reflect.StructTag) error {
 		return say("要 %[2]s 到 %[3]s 的%[1]s", "want a %s from %s to %s", noun, tag.Get("min"), tag.Get("max"))
 	case errLo == nil && f < lo:
 		return say("要至少 %[2]s 的%[1]s", "want a %s of at least %s", noun, tag.Get("min"))
-	case errHi == nil && f > hi:
-		return say("要至多 %[2]s 的%[1]s", "want a %s of at most %s", noun, tag.Get("max"))
 	}
 	return nil
 }
@@ -351,9 +322,10 @@ func quote(s string) string {
 func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 
 // suggest names the known key that a mistyped one is closest to.
-func suggest(name string, known []string) said {
+func suggest(name string, known []reflect.StructField) said {
 	best, least := "", 3
-	for _, k := range known {
+	for _, f := range known {
+		k := f.Tag.Get("yaml")
 		if n := len(name) - len(k); n >= least {
 			continue // nothing mistyped
 		}

@@ -1,11 +1,11 @@
 package config
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -68,17 +68,13 @@ func Values(c Config) map[string]string {
 }
 
 func walkKeys(v reflect.Value, path string, visit func(string, reflect.Value, reflect.StructTag)) {
-	t := v.Type()
-	for i := range t.NumField() {
-		name, inline := tagName(t.Field(i))
-		switch {
-		case inline:
-			walkKeys(v.Field(i), path, visit)
-		case name == "":
-		case isSection(t.Field(i).Type):
-			walkKeys(v.Field(i), join(path, name), visit)
+	for field, value := range v.Fields() {
+		switch key := join(path, field.Tag.Get("yaml")); {
+		case field.Tag.Get("yaml") == "-":
+		case value.Kind() == reflect.Struct:
+			walkKeys(value, key, visit)
 		default:
-			visit(join(path, name), v.Field(i), t.Field(i).Tag)
+			visit(key, value, field.Tag)
 		}
 	}
 }
@@ -182,28 +178,18 @@ func Default(lang string, chosen bool) []byte {
 			fmt.Fprintf(&b, "%s%s: %s\n", pad, name, lang)
 			continue
 		}
-		fmt.Fprintf(&b, "%s#%s: %s\n", pad, name, example(k))
+		fmt.Fprintf(&b, "%s#%s: %s\n", pad, name, cmp.Or(k.Default, `["…"]`))
 	}
 	return []byte(b.String())
 }
 
 func note(k KeyDoc, pick func(zh, en string) string) string {
-	var parts []string
-	if k.Allowed != "" {
-		parts = append(parts, k.Allowed)
+	env := k.Env
+	if env != "" {
+		env = pick("環境變數 ", "environment: ") + env
 	}
-	if k.Env != "" {
-		parts = append(parts, pick("環境變數 ", "environment: ")+k.Env)
+	if notes := strings.Trim(k.Allowed+"; "+env, "; "); notes != "" {
+		return " (" + notes + ")"
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(parts, "; ") + ")"
-}
-
-func example(k KeyDoc) string {
-	if k.Default != "" {
-		return k.Default
-	}
-	return "[" + strconv.Quote("…") + "]"
+	return ""
 }

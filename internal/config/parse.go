@@ -216,20 +216,14 @@ func keyAt(lines []string, at int) string {
 	key, outer := "", math.MaxInt
 	for i := at; i >= 0; i-- {
 		name, _, ok := strings.Cut(lines[i], ":")
-		n, full := indent(lines[i])
-		if name = strings.Trim(strings.TrimSpace(name), "\"'"); full && n < outer {
-			if outer = n; ok && isKey(name) {
+		if n, full := indent(lines[i]); full && n < outer {
+			outer = n
+			if name = strings.Trim(strings.TrimSpace(name), "\"'"); ok && !strings.ContainsAny(name, " []{},\x00\ufffd") {
 				key = strings.TrimSuffix(join(name, key), ".")
 			}
 		}
 	}
 	return key
-}
-
-func isKey(name string) bool {
-	return !strings.ContainsFunc(name, func(c rune) bool {
-		return !(c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z')
-	})
 }
 
 // indent counts leading blanks; the second result is false for lines that carry

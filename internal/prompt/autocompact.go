@@ -15,8 +15,8 @@ type frontMatter struct {
 	Trigger config.Trigger `yaml:"trigger"`
 	Markers config.Markers `yaml:"markers"`
 	Packet  struct {
-		Author        string `yaml:"author" oneof:"watcher agent"`
-		config.Packet `yaml:",inline"`
+		Author string `yaml:"author" oneof:"watcher agent"`
+		config.Packet
 	} `yaml:"packet"`
 }
 
