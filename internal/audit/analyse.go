@@ -37,11 +37,6 @@ func (b buckets) at(name string) *bucket {
 	return k
 }
 
-func (b *bucket) add(session string, t Tokens, p *host.Price) {
-	b.sessions[session] = true
-	b.spend(t, p)
-}
-
 func (b *bucket) done() Bucket {
 	b.Sessions = len(b.sessions)
 	b.priced(b.Sessions)
@@ -94,9 +89,13 @@ func analyse(list []traced, o Options) *Report {
 	}
 	slices.SortStableFunc(list, func(x, y traced) int { return cmp.Compare(x.First, y.First) })
 	a.after, a.took = usualSize(list, &a.room)
+	t := o.Settings.Trigger
 	r := &Report{
-		Schema: 2, Project: o.Project, Host: o.Host, Made: o.Now.UTC().Format(time.RFC3339), Prices: a.prices.PriceSource,
-		Policy: policyOf(o), Sessions: []Session{},
+		Schema: 2, Project: o.Project, Host: o.Host, Made: o.Now.UTC().Format(time.RFC3339), Prices: a.prices.PriceSource, Sessions: []Session{},
+		Policy: Policy{
+			File: o.PolicyFile, Early: t.EarlyPercentRemainingLT, Ready: t.ReadyPercentRemainingLT, Asap: t.AsapPercentRemainingLT,
+			Emergency: t.EmergencyPercentRemainingLT, Counts: slices.Clone(t.AutoRequiresAnyBoundary),
+		},
 	}
 	if !o.Since.IsZero() {
 		r.Since = o.Since.UTC().Format(time.RFC3339)
@@ -138,7 +137,7 @@ func analyse(list []traced, o Options) *Report {
 	}
 	slices.SortStableFunc(r.Sessions, func(x, y Session) int { return cmp.Or(strings.Compare(y.End, x.End), strings.Compare(x.ID, y.ID)) })
 	for i := range r.Sessions {
-		r.Totals.Cache.add(r.Sessions[i].Cache)
+		addUp(&r.Totals.Cache, r.Sessions[i].Cache)
 	}
 	byTokens := func(x, y Bucket) int { return cmp.Compare(y.Tokens.total(), x.Tokens.total()) }
 	byName := func(x, y Bucket) int { return strings.Compare(x.Name, y.Name) }
@@ -255,9 +254,10 @@ func (a *analysis) requests(t *traced, s *Session) {
 				}
 			}
 		}
-		s.Cache.add(cache)
+		addUp(&s.Cache, cache)
 		for _, b := range a.parts(s, model, r.time) {
-			b.add(s.ID, r.tokens, p)
+			b.sessions[s.ID] = true
+			b.spend(r.tokens, p)
 		}
 	}
 	s.priced(1)
@@ -443,7 +443,7 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 			}
 		}
 		if c.Loss != nil {
-			sum.Lost.add(*c.Loss)
+			addUp(&sum.Lost, *c.Loss)
 			if c.Loss.ToEdit != nil {
 				*toEdit = append(*toEdit, float64(*c.Loss.ToEdit))
 			}
@@ -456,7 +456,7 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 			}
 		}
 	}
-	sum.WhatIf.add(s.WhatIf)
+	addUp(&sum.WhatIf, s.WhatIf)
 }
 
 // nearby is how many actions away a boundary may be for a compaction to have come
@@ -621,12 +621,4 @@ func thinned(all []Point) []Point {
 		}
 	}
 	return out
-}
-
-func policyOf(o Options) Policy {
-	t := o.Settings.Trigger
-	return Policy{
-		File: o.PolicyFile, Early: t.EarlyPercentRemainingLT, Ready: t.ReadyPercentRemainingLT, Asap: t.AsapPercentRemainingLT,
-		Emergency: t.EmergencyPercentRemainingLT, Counts: slices.Clone(t.AutoRequiresAnyBoundary),
-	}
 }

@@ -218,7 +218,7 @@ func (p printer) newest() {
 				k := c.Loss.all()
 				lost = k.lost()
 			}
-			rows = append(rows, row{c.Time, s.ID, c.N, lost, p.compactionRow(shortID(s.ID, ids), c)})
+			rows = append(rows, row{c.Time, s.ID, c.N, lost, p.compactionRow(message.Short(s.ID, max(8, unique(s.ID, ids))+1), c)})
 		}
 	}
 	if len(rows) == 0 {
@@ -275,12 +275,6 @@ func unique(id string, ids []string) int {
 		n = max(n, common(ids[at+1]))
 	}
 	return n + 1
-}
-
-// shortID is the beginning of an id that names it among others, of at least eight
-// characters.
-func shortID(id string, ids []string) string {
-	return message.Short(id, max(8, unique(id, ids))+1)
 }
 
 // PrintLost lists what compactions lost and the agent needed afterwards, the newest

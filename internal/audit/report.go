@@ -194,8 +194,6 @@ type Cache struct {
 	ExpiryUSD float64 `json:"expiryUsd"`
 }
 
-func (c *Cache) add(o Cache) { addUp(reflect.ValueOf(c).Elem(), reflect.ValueOf(o)) }
-
 // Session is one conversation with its sub-agents.
 type Session struct {
 	ID      string   `json:"id"`
@@ -443,9 +441,10 @@ func (w *WhatIf) late() int   { return w.LateBoundary + w.LateForced + w.LateBet
 // between is how many compactions came between turns.
 func (w *WhatIf) between() int { return w.Happened - w.HappenedMid - w.HappenedBoundary - w.Placeless }
 
-// addUp adds the numbers of one struct to those of another of its type, and those of
-// structs in them.
-func addUp(to, from reflect.Value) {
+// addUp adds the numbers of one struct to those of another, and those of structs in them.
+func addUp[T any](to *T, from T) { addFields(reflect.ValueOf(to).Elem(), reflect.ValueOf(from)) }
+
+func addFields(to, from reflect.Value) {
 	for i := range to.NumField() {
 		switch f := to.Field(i); f.Kind() {
 		case reflect.Int, reflect.Int64:
@@ -453,14 +452,10 @@ func addUp(to, from reflect.Value) {
 		case reflect.Float64:
 			f.SetFloat(f.Float() + from.Field(i).Float())
 		case reflect.Struct:
-			addUp(f, from.Field(i))
+			addFields(f, from.Field(i))
 		}
 	}
 }
-
-func (w *WhatIf) add(o WhatIf) { addUp(reflect.ValueOf(w).Elem(), reflect.ValueOf(o)) }
-
-func (l *Loss) add(o Loss) { addUp(reflect.ValueOf(l).Elem(), reflect.ValueOf(o)) }
 
 // shortLines is the report in a few sentences: what compactions did to the work.
 func (r *Report) shortLines(l message.Lang) []string {

@@ -104,13 +104,6 @@ type tracer struct {
 	asked   bool // /compact was typed and has not answered
 }
 
-func newTracer(h transcript.Host, f io.ReaderAt, set compact.Settings, words *compact.Marks) *tracer {
-	return &tracer{
-		h: h, file: f, set: set, words: words, seen: map[uint64]int{}, models: map[string]int{},
-		waiting: map[transcript.CallID]host.Deed{}, created: map[transcript.CallID][]byte{}, agents: map[transcript.CallID]int{},
-	}
-}
-
 // read makes the trace of a file, with what its compactions lost where that is asked.
 func read(ctx context.Context, file transcript.File, set compact.Settings, words *compact.Marks, lost bool) (*trace, error) {
 	f, err := os.Open(file.Path)
@@ -118,7 +111,10 @@ func read(ctx context.Context, file transcript.File, set compact.Settings, words
 		return nil, err
 	}
 	defer f.Close()
-	t := newTracer(file.Host, f, set, words)
+	t := &tracer{
+		h: file.Host, file: f, set: set, words: words, seen: map[uint64]int{}, models: map[string]int{},
+		waiting: map[transcript.CallID]host.Deed{}, created: map[transcript.CallID][]byte{}, agents: map[transcript.CallID]int{},
+	}
 	r := io.NewSectionReader(f, 0, file.Size)
 	t.Unreadable, err = transcript.Events(ctx, r, 0, file.Host, transcript.Want{Agents: true, Results: t.waits}, t.event)
 	if err != nil {

@@ -177,8 +177,8 @@ func (p *player) run(t *trace, from int64) {
 			p.late.sent += p.late.used
 		}
 		recorded, compacted, p.worked, p.fresh = used, false, true, 0
-		if p.used > p.line() {
-			p.past++
+		if p.used > p.window-int64(p.set.Trigger.ReadyPercentRemainingLT*float64(p.window)/100) {
+			p.past++ // from here on the end of a turn counts
 		}
 	}
 	// Behind the last request nothing is left to compact for. Whoever acts at the end of a
@@ -284,11 +284,6 @@ func (p *player) weigh(between bool) {
 	p.compact(Planned{Time: p.clock, Tokens: p.used, Tier: string(d.Tier), Boundary: p.counted(signals), Between: between, Past: p.past, Turns: p.turns, Request: p.at})
 }
 
-// line is the size from which on the end of a turn counts.
-func (r *rules) line() int64 {
-	return r.window - int64(r.set.Trigger.ReadyPercentRemainingLT*float64(r.window)/100)
-}
-
 func (p *player) compact(m Planned) {
 	p.planned = append(p.planned, m)
 	p.paid.compact(m.Time, p.used)
@@ -354,7 +349,7 @@ func (r *Report) whatIfWords(l message.Lang) []string {
 	if text := w.pays(l); text != "" {
 		words = append(words, text)
 	}
-	words = append(words, message.AuditWhatIfNote.Format(l, r.Policy.from()))
+	words = append(words, message.AuditWhatIfNote.Format(l, strconv.FormatFloat(r.Policy.Early, 'g', -1, 64)+" %"))
 	if n := w.Unknown - w.Unseen; n > 0 {
 		words = append(words, message.AuditWindowUnk.Format(l, n))
 	}
@@ -429,9 +424,6 @@ func (w *WhatIf) pays(l message.Lang) string {
 	}
 	return verdict.Format(l, now.dollars(), was.dollars(), waitText(now.waits()), waitText(was.waits()), waitText(now.WorkMS), waitText(was.WorkMS))
 }
-
-// from is where the policy's tiers begin.
-func (p *Policy) from() string { return strconv.FormatFloat(p.Early, 'g', -1, 64) + " %" }
 
 // since leaves out what was planned for before.
 func since(list []Planned, from int64) []Planned {

@@ -49,11 +49,11 @@ func (l Library) unknown(name string) error {
 	if near := workflow.Nearest(name, l.Names()); len(near) > 0 {
 		return message.Misuse{Err: message.WithHint(fail, message.HintNearAll, strings.Join(near, ", "), known)}
 	}
-	return message.Misuse{Err: message.WithHint(fail, message.HintTemplates, known)}
+	return message.Misuse{Err: message.WithHint(fail, message.HintThereAre, known)}
 }
 
 func badStage(key string) error {
-	return message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, key), message.HintStages, strings.Join(workflow.StageNames(), ", "))}
+	return message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, key), message.HintThereAre, strings.Join(workflow.StageNames(), ", "))}
 }
 
 // broken is the answer to a file that cannot be run.

@@ -134,7 +134,7 @@ func (d *decoder) members(n config.Node, known []string, f func(key string, m co
 		case again:
 			d.add(m.Line, message.FlawAgain, m.Key, first)
 		case !slices.Contains(known, m.Key):
-			d.add(m.Line, message.FlawField, m.Key).Hint = workflow.Meant(m.Key, known, message.HintFlawNear, message.HintFlawFields)
+			d.add(m.Line, message.FlawField, m.Key).Hint = workflow.Meant(m.Key, known, message.HintDidYouMean, message.HintFlawFields)
 		default:
 			seen[m.Key] = m.Line
 			if m.Value.Kind != config.Null {

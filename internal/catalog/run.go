@@ -55,7 +55,7 @@ func RunStage(ctx context.Context, t *terminal.Terminal, home string, sess *stor
 				there = append(there, k)
 			}
 		}
-		return message.Misuse{Err: message.WithHint(message.Fail(message.RunNoCommand, stage), message.HintRunStages, terminal.Dash(there))}
+		return message.Misuse{Err: message.WithHint(message.Fail(message.RunNoCommand, stage), message.HintThereAre, terminal.Dash(there))}
 	}
 	command, trusted, err := blueprint.Command(home, s.Origin, stage, spec.Run)
 	if err != nil {

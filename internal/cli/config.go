@@ -184,6 +184,6 @@ func (a *app) printSettings(list []setting, problems []config.Problem) error {
 func (a *app) noteProblems(problems []config.Problem) {
 	for _, p := range problems {
 		p.File = a.short(p.File)
-		a.Note(message.ConfigProblem, p.In(string(a.Lang)))
+		a.Note(message.WarnConfig, p.In(string(a.Lang)))
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
-	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -65,10 +64,4 @@ func (a *app) here(ctx context.Context) error {
 	fmt.Fprintln(a.Stdout)
 	a.Say(message.HereNext, a.Program)
 	return nil
-}
-
-// onTerminal reports whether a person reads what is printed.
-func (a *app) onTerminal() bool {
-	f, ok := terminal.File(a.Stdout)
-	return ok && !a.JSON && a.IsTTY(f.Fd())
 }

@@ -41,9 +41,7 @@ func (a *app) recallCmd() *cobra.Command {
 	a.hostFlag(cmd, &q.Host)
 	cmd.Flags().StringVar(&q.Project, "project", "", "")
 	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, "")
-	_ = cmd.RegisterFlagCompletionFunc("session", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return a.offered(), cobra.ShellCompDirectiveNoFileComp
-	})
+	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSession)
 	return cmd
 }
 

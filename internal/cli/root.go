@@ -91,7 +91,7 @@ func (a *app) root() *cobra.Command {
 	root := a.newRoot("overtone")
 	help := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
-		if a.onTerminal() {
+		if f, ok := terminal.File(a.Stdout); ok && !a.JSON && a.IsTTY(f.Fd()) { // a person reads it
 			return a.here(cmd.Context())
 		}
 		return help(cmd, args)

@@ -14,9 +14,7 @@ import (
 // sessionFlag adds --session to a command.
 func (a *app) sessionFlag(cmd *cobra.Command, id *string) {
 	cmd.PersistentFlags().StringVar(id, "session", "", "")
-	_ = cmd.RegisterFlagCompletionFunc("session", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return a.offered(), cobra.ShellCompDirectiveNoFileComp
-	})
+	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSession)
 }
 
 // aboutSession is a command that shows one session, which may be named by --session,
@@ -35,15 +33,10 @@ func (a *app) aboutSession(name string, id *string, run func(*cobra.Command) err
 	return cmd
 }
 
-// offered are the sessions that a shell completes, newest first.
-func (a *app) offered() []string {
-	names := a.finder().Names()
-	return names[:min(len(names), 50)]
-}
-
-// completeSession offers sessions for a command's arguments.
+// completeSession offers sessions to a shell, newest first.
 func (a *app) completeSession(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return a.offered(), cobra.ShellCompDirectiveNoFileComp
+	names := a.finder().Names()
+	return names[:min(len(names), 50)], cobra.ShellCompDirectiveNoFileComp
 }
 
 // finder finds the session that a command is about, and says so where it was not

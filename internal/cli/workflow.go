@@ -20,7 +20,8 @@ func (a *app) workflowCmd() *cobra.Command {
 	var id string
 	cmd := a.group("workflow")
 	a.sessionFlag(cmd, &id)
-	cmd.AddCommand(a.workflowList(), a.workflowShow(), a.workflowStart(&id), a.workflowStatus(&id),
+	cmd.AddCommand(a.workflowList(), a.workflowShow(), a.workflowStart(&id),
+		a.aboutSession("status", &id, func(*cobra.Command) error { return a.printWorkflow(id) }),
 		a.workflowCheck(), a.workflowNew(), a.workflowSchema(), a.workflowTrust(), a.workflowRun(&id))
 
 	var reason string
@@ -289,12 +290,6 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) err
 	}
 	fmt.Fprintln(a.Stdout, workflow.Instruction(s, out, a.Lang))
 	return nil
-}
-
-func (a *app) workflowStatus(id *string) *cobra.Command {
-	return a.aboutSession("status", id, func(*cobra.Command) error {
-		return a.printWorkflow(*id)
-	})
 }
 
 // printWorkflow shows how a session's workflow stands.

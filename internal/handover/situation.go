@@ -211,7 +211,7 @@ func (w *handoverWriter) tree() []string {
 		if c.Hash != "" && w.stated.has(message.Head(c.Hash, 7)) {
 			continue
 		}
-		line := message.HandoverCommit.Format(w.Lang, c.Hash, quoted(c.Subject, 100))
+		line := message.PacketCommit.Format(w.Lang, c.Hash, quoted(c.Subject, 100))
 		switch c.By {
 		case compact.ByAgent:
 			line = message.HandoverOwnCommit.Format(w.Lang, c.Hash, quoted(c.Subject, 100))

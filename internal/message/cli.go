@@ -21,9 +21,7 @@ var (
 	NothingRuns   = Text{ZH: "session %s 沒有進行中的工作流", EN: "no workflow is running in session %s"}
 	HintStart     = Text{ZH: "以 overtone workflow start TEMPLATE 啟動一個", EN: "start one with overtone workflow start TEMPLATE"}
 	UsingSession  = Text{ZH: "session：%s（最近使用）", EN: "session: %s (the most recent)"}
-	HintTemplates = Text{ZH: "可用的工作流：%s", EN: "there are: %s"}
 	HintNearAll   = Text{ZH: "是指 %s 嗎？可用的工作流：%s", EN: "did you mean %s? There are: %s"}
-	HintStages    = Text{ZH: "可用的階段：%s", EN: "there are: %s"}
 	BadStage      = Text{ZH: "沒有名為 %s 的階段", EN: "there is no stage named %s"}
 
 	ListMore         = Text{ZH: "另有：%s（workflow list --all）", EN: "there are also: %s (workflow list --all)"}
@@ -59,7 +57,6 @@ var (
 	TrustNothing     = Text{ZH: "%s 不執行任何指令，無須信任", EN: "%s runs no commands: nothing to trust"}
 	TrustRevoked     = Text{ZH: "不再信任 %s", EN: "no longer trusted: %s"}
 	RunNoCommand     = Text{ZH: "%s 不是以指令執行的階段", EN: "%s is not a stage with a command"}
-	HintRunStages    = Text{ZH: "可執行的有：%s", EN: "there are: %s"}
 	RunUntrusted     = Text{ZH: "%s 尚未被信任，或已被修改", EN: "%s is not trusted, or was changed since"}
 	HintRunUntrusted = Text{ZH: "請使用者在終端機執行 overtone workflow trust %s", EN: "the user has to run overtone workflow trust %s in a terminal"}
 	RunBusy          = Text{ZH: "%s 正在執行（pid %d）", EN: "%s is running already (pid %d)"}
@@ -137,7 +134,6 @@ var (
 
 	AtLeastOne = Text{ZH: "%s 至少為 1，不能是 %d", EN: "%s is at least 1, not %d"}
 	BadLines   = Text{ZH: "略過 %d 行無法解析的內容", EN: "lines that could not be read and were left out: %d"}
-	HintEvents = Text{ZH: "可用的類型：%s", EN: "there are: %s"}
 
 	CleanupDone   = Text{ZH: "已移除 %d 個檔案、%d 個 session", EN: "removed: files %d, sessions %d"}
 	CleanupWould  = Text{ZH: "將移除 %d 個檔案、%d 個 session", EN: "would remove: files %d, sessions %d"}

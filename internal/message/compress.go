@@ -77,7 +77,6 @@ var (
 	HintNothing        = Text{ZH: "已壓縮過、太短或由 host 寫入的訊息會略過，preset 也不動使用者不長的訊息與最新幾輪；--dry-run 顯示原因，--bands 0-100:compress 壓縮所有訊息", EN: "messages that are short, compressed before or written by the host are left alone, and by presets those of users that are not long and of the newest turns; --dry-run shows which, --bands 0-100:compress takes all others"}
 	TimelineProblem    = Text{ZH: "timeline：%s", EN: "timeline: %s"}
 	ConfigNotSet       = Text{ZH: "%s：檔案的寫法無法把 %s 設為 %s", EN: "%s: the way it is written, %s cannot be set to %s"}
-	ConfigProblem      = Text{ZH: "設定：%s", EN: "configuration: %s"}
 
 	PlanHead     = Text{ZH: "%[2]s · %[1]s · %[3]d 輪 · context 約 %[4]s tokens", EN: "%[2]s · %[1]s · turns: %[3]d · context about %[4]s tokens"}
 	PlanDead     = Text{ZH: "%d 行不在目前的 context 中，照抄", EN: "lines that are not in the live context, copied as they are: %d"}

@@ -37,7 +37,6 @@ var (
 	HintFlawStage     = Text{ZH: "自己的階段要寫 agent: 或 run:；內建的有 %s", EN: "a stage of your own needs agent: or run:; built in are %s"}
 	HintFlawBoth      = Text{ZH: "刪去其中一個", EN: "take one of them out"}
 	HintFlawAgent     = Text{ZH: "寫一個 .claude/agents/%s.md，或用現有的，例如 overtone:developer、general-purpose", EN: "write .claude/agents/%s.md, or name one that is there, such as overtone:developer or general-purpose"}
-	HintFlawNear      = Text{ZH: "是指 %s 嗎？", EN: "did you mean %s?"}
 	HintFlawListed    = Text{ZH: "此檔案的階段有 %s", EN: "the stages of this file are %s"}
 	HintFlawSelf      = Text{ZH: "從 after 中刪去", EN: "take it out of after"}
 	HintFlawCycle     = Text{ZH: "刪去其中一個 after", EN: "take one of these out of an after"}

@@ -25,7 +25,6 @@ var (
 	HandoverKeptWords   = Text{ZH: "其他的話以原文留在上文", EN: "others stand above, word for word"}
 	HandoverAllNames    = Text{ZH: "用過的名稱", EN: "Names in use"}
 	HandoverCommands    = Text{ZH: "可用的指令", EN: "Commands that work"}
-	HandoverCommit      = Text{ZH: "commit %s %s", EN: "commit %s %s"}
 	HandoverOwnCommit   = Text{ZH: "你的 commit %s %s", EN: "your commit %s %s"}
 	HandoverCommitBy    = Text{ZH: "commit %s %s，作者 %s", EN: "commit %s %s, by %s"}
 	HandoverStage       = Text{ZH: "階段 %s", EN: "stage %s"}

@@ -40,7 +40,6 @@ var (
 	HintTeamOutExists      = Text{ZH: "邀請含有金鑰，只寫入新檔案：換一個名稱，或先刪除它", EN: "an invitation holds keys and goes into a new file only: take another name, or delete that one first"}
 	TeamInvited            = Text{ZH: "%s 的邀請含有金鑰：用安全的方式傳過去，然後刪除", EN: "the invitation of %s holds keys: hand it over safely, then delete it"}
 
-	TeamConnected     = Text{ZH: "已連上 %s", EN: "connected to %s"}
 	TeamOffline       = Text{ZH: "hub 暫時不在：%s", EN: "the hub is away: %s"}
 	TeamShipped       = Text{ZH: "已送出 %d 個事件（%d 個 session）", EN: "shipped: events %d, sessions %d"}
 	TeamLost          = Text{ZH: "session %s 的時間線在送出前已被修剪：較舊的事件不在檔案裡了", EN: "the timeline of session %s was trimmed before it was shipped: older events are no longer in the file"}

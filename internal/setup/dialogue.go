@@ -26,7 +26,12 @@ func (e Env) Install(ctx context.Context, t *terminal.Terminal, o Options) error
 		return message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet)
 	}
 	d := &dialogue{Terminal: t, env: e, dry: o.DryRun, yes: o.Yes, ctx: ctx}
-	o.tell, o.askLanguage = d.progress, d.askLanguage
+	o.askLanguage = d.askLanguage
+	o.tell = func(text message.Text, args ...any) {
+		if !d.JSON {
+			d.Note(text, args...)
+		}
+	}
 	plan, err := e.planInstall(ctx, o)
 	if err != nil {
 		return err
@@ -102,13 +107,6 @@ func (d *dialogue) carryOut(r *Report, apply func(context.Context) error) error 
 	}
 	d.warnings(r)
 	return nil
-}
-
-// progress is said while the work goes on.
-func (d *dialogue) progress(t message.Text, args ...any) {
-	if !d.JSON {
-		d.Note(t, args...)
-	}
 }
 
 // show prints, for people, what would change: the difference of each file that

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -246,11 +247,6 @@ func (d *doctor) complete(s host.Setup, f host.File) bool {
 	return err != nil || state.Intact() && !slices.ContainsFunc(s.Edits, func(e host.Edit) bool { return !host.Holds(f.Before, e) })
 }
 
-// upgraded reports whether another version installed what is there.
-func (d *doctor) upgraded(s host.Setup, f host.File, runs []host.Manifest) bool {
-	return len(runs) > 0 && runs[0].Version != d.Version && s.Present(f.Before) && (s.Plugin.Dir == "" || s.Plugin.There())
-}
-
 // has reports whether something of ours is installed in a host.
 func (d *doctor) has(h *host.Host, cfg config.Compact) bool {
 	runs, _ := d.backups().Open(h.Name) // checkHost tells what is wrong
@@ -284,7 +280,8 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 		return false
 	}
 	version := d.checkVersion(ctx, h)
-	upgraded := d.upgraded(s, f, runs)
+	// Another version has installed what is there.
+	upgraded := len(runs) > 0 && runs[0].Version != d.Version && s.Present(f.Before) && (s.Plugin.Dir == "" || s.Plugin.There())
 	outdated := d.checkOutdated(s, f, upgraded)
 	d.checkPlugin(s, outdated, upgraded)
 	if err := s.Readable(f.Before); err != nil {
@@ -389,19 +386,11 @@ func (d *doctor) checkVersion(ctx context.Context, h *host.Host) host.Version {
 		newest := h.Verified[len(h.Verified)-1]
 		d.add(id, host.Note, message.DoctorNewer, h.Title+" "+v.String(), newest).advise(d, message.HintNewer, newest)
 	case len(h.Verified) > 0 && !slices.Contains(h.Verified, v):
-		d.add(id, host.Note, message.DoctorBetween, h.Title+" "+v.String(), versions(h.Verified))
+		d.add(id, host.Note, message.DoctorBetween, h.Title+" "+v.String(), strings.ReplaceAll(strings.Trim(fmt.Sprint(h.Verified), "[]"), " ", ", "))
 	default:
 		d.add(id, host.Fine, message.DoctorVerified, h.Title+" "+v.String())
 	}
 	return v
-}
-
-func versions(list []host.Version) string {
-	var names []string
-	for _, v := range list {
-		names = append(names, v.String())
-	}
-	return strings.Join(names, ", ")
 }
 
 // checkPlugin compares the folder that a host loads with what belongs there. Of one

@@ -122,7 +122,9 @@ func measure(rows [][]string) []int {
 
 func (t *Terminal) columns(w io.Writer, rows [][]string, head bool) {
 	widths := measure(rows)
-	if room := t.Width(w); !fit(widths, room) {
+	least := slices.Repeat([]int{leastCell}, len(widths))
+	least[len(least)-1] = leastLast
+	if room := t.Width(w); !narrow(widths, least, room) {
 		t.stack(w, rows, head, room)
 		return
 	}
@@ -131,11 +133,11 @@ func (t *Terminal) columns(w io.Writer, rows [][]string, head bool) {
 
 func (t *Terminal) lines(w io.Writer, rows [][]string, widths []int, head bool) {
 	for n, row := range rows {
+		ink := Plain
 		if head && n == 0 {
-			t.row(w, row, widths, Heavy)
-		} else {
-			t.row(w, row, widths, Plain)
+			ink = Heavy
 		}
+		t.row(w, row, widths, ink)
 	}
 }
 
@@ -148,16 +150,7 @@ const (
 	leastPath = 10 // nor a path
 )
 
-// fit narrows the widest columns until the table has room; false when it cannot.
-func fit(widths []int, room int) bool {
-	least := make([]int, len(widths))
-	for i := range least {
-		least[i] = leastCell
-	}
-	least[len(least)-1] = leastLast
-	return narrow(widths, least, room)
-}
-
+// narrow makes the widest columns narrower until the table has room; false when it cannot.
 func narrow(widths, least []int, room int) bool {
 	total := gap * (len(widths) - 1)
 	for _, n := range widths {

@@ -91,7 +91,8 @@ func (t *Terminal) Prose(w io.Writer, text string) {
 		case !strings.HasPrefix(line, " "):
 			t.fold(w, line)
 		case at > 0 && t.Width(w) >= at+20:
-			t.hang(w, line[:at], line[at:])
+			fmt.Fprint(w, line[:at]) // of one column for each letter
+			t.below(w, at, line[at:])
 		default:
 			fmt.Fprintln(w, line)
 		}
@@ -102,11 +103,6 @@ func (t *Terminal) Prose(w io.Writer, text string) {
 func (t *Terminal) Item(mark, text string) {
 	t.Ink(t.Stdout, inkOf(mark), mark)
 	t.below(t.Stdout, Columns(mark), text)
-}
-
-func (t *Terminal) hang(w io.Writer, begin, text string) {
-	fmt.Fprint(w, begin)
-	t.below(w, Columns(begin), text)
 }
 
 // below ends a line of which so many columns are written.

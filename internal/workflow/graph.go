@@ -229,7 +229,7 @@ func (g *grapher) depend() {
 
 // unknown reports a name that is none of the list's.
 func (g *grapher) unknown(stage int, field string, t message.Text, key string) {
-	g.flaw(stage, field, t, key).Hint = Meant(key, g.keys, message.HintFlawNear, message.HintFlawListed)
+	g.flaw(stage, field, t, key).Hint = Meant(key, g.keys, message.HintDidYouMean, message.HintFlawListed)
 }
 
 func (g *grapher) build() {

@@ -99,7 +99,7 @@ func (s *State) StageNamed(arg string) (string, error) {
 	if i := slices.IndexFunc(keys, func(k string) bool { return strings.EqualFold(k, arg) }); i >= 0 {
 		return keys[i], nil
 	}
-	hint := Meant(arg, keys, message.HintFlawNear, message.HintStages)
+	hint := Meant(arg, keys, message.HintDidYouMean, message.HintThereAre)
 	return "", message.Misuse{Err: message.Hinted{Err: message.Fail(message.RefusedOutside, arg), Hint: hint}}
 }
 

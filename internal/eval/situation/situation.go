@@ -85,7 +85,7 @@ var wording = struct {
 		{message.HandoverUnsaved, (*Situation).uncommitted},
 		{message.HandoverOwnCommit, (*Situation).commit},
 		{message.HandoverCommitBy, (*Situation).commit},
-		{message.HandoverCommit, (*Situation).commit},
+		{message.PacketCommit, (*Situation).commit},
 	},
 }
 

@@ -115,7 +115,7 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 		}
 		if up {
 			s.told.Store(nil)
-			s.report("connected", Report{Text: message.Because(message.TeamConnected, shownHubs(s.Set.Hub))})
+			s.report("connected", Report{Text: message.Because(message.WatchConnected, shownHubs(s.Set.Hub))})
 		} else if err != nil {
 			s.away(err)
 		}
@@ -125,7 +125,7 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 	}
 	defer s.hub.Close()
 	s.checked, s.stamps = map[string]bool{}, map[string][2]int64{}
-	s.states = newStates(s)
+	s.states = states{s: s, known: map[string]published{}, origins: map[string]origin{}}
 	wait := time.Duration(0)
 	for {
 		more, err := s.round(ctx)

@@ -111,10 +111,6 @@ type published struct {
 	at    time.Time // when
 }
 
-func newStates(s *Shipper) states {
-	return states{s: s, known: map[string]published{}, origins: map[string]origin{}}
-}
-
 // again looks at every session anew: the hub is another, or other folders are shared.
 func (st *states) again() {
 	clear(st.known)
