@@ -16,10 +16,10 @@ func ancestors() (list []terminal.Process, err error) {
 	for pid := strconv.Itoa(os.Getppid()); pid != "1" && pid != "0" && len(list) < maxAncestors; {
 		// By its path: PATH may be anybody's.
 		out, err := exec.Command("/bin/ps", "-o", "ppid=,comm=", "-p", pid).Output()
-		parent, file, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
-		if err != nil || !ok {
+		if err != nil {
 			return list, err
 		}
+		parent, file, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
 		args, err := exec.Command("/bin/ps", "-o", "args=", "-p", pid).Output()
 		if err != nil {
 			return list, err

@@ -26,13 +26,19 @@ func OSEnv() Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Environ: os.Environ, Dir: dir, Called: os.Args[0], Now: time.Now,
-		IsTTY:     func(fd uintptr) bool { return term.IsTerminal(int(fd)) },
-		Ancestors: ancestors,
+		IsTTY: func(fd uintptr) bool { return term.IsTerminal(int(fd)) },
+		Ancestors: func() ([]terminal.Process, error) {
+			list, err := ancestors()
+			if err == nil && len(list) == maxAncestors { // who stands behind them is not known
+				err = fmt.Errorf("%d processes or more", maxAncestors)
+			}
+			return list, err
+		},
 	}
 }
 
 // maxAncestors bounds a walk that changes while it is made.
-const maxAncestors = 256
+const maxAncestors = 64
 
 // home is the user's home folder.
 func (a *app) home() string { return a.folders().User }
