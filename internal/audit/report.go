@@ -482,6 +482,19 @@ func (r *Report) shortLines(l message.Lang) []string {
 	return lines
 }
 
+// Told is what [Report.Print] says in sentences and of the policy, for pages that draw the
+// rest: they say the same.
+type Told struct {
+	Short  []string   `json:"short"`
+	WhatIf [][]string `json:"whatIf"` // the first row has the headings
+	Words  []string   `json:"words"`
+}
+
+// Told is a report in a language.
+func (r *Report) Told(l message.Lang) Told {
+	return Told{Short: r.shortLines(l), WhatIf: r.whatIfTable(l), Words: r.whatIfWords(l)}
+}
+
 // judged says of how many compactions it can be told what they lost, and why it cannot
 // of the others; "" where it can of all.
 func (r *Report) judged(l message.Lang) string {

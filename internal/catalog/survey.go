@@ -32,9 +32,10 @@ type Survey struct {
 	Parts []handover.Part
 	// States and Lacks are the names most likely to be needed again: those that
 	// the summary states, and those that it does not. More is how many other names of
-	// the session it does not state.
-	States, Lacks []string
-	More          int
+	// the session it does not state. Handed are those of Lacks that the hand-over states,
+	// MoreHanded counts those of the others.
+	States, Lacks, Handed []string
+	More, MoreHanded      int
 	// Situation is how the work stood.
 	Situation compact.Situation
 	// Nothing says that the file holds nothing of what the compaction took out.
@@ -145,16 +146,24 @@ func (p part) survey(file transcript.File, tongue Tongue) Survey {
 	}
 	s.Parts = h.Parts()
 	s.Text = h.Frame(s.Parts)
-	stated := extract.Stated(s.Summary)
+	stated, given := extract.Stated(s.Summary), extract.Stated(s.Text)
 	for i, name := range p.record.Top(math.MaxInt) {
-		switch states := stated(name); {
-		case i >= surveyed && !states:
-			s.More++
-		case i >= surveyed:
-		case states:
+		states, likely := stated(name), i < surveyed
+		handed := !states && given(name)
+		switch {
+		case states && likely:
 			s.States = append(s.States, name)
-		default:
+		case states:
+		case likely:
 			s.Lacks = append(s.Lacks, name)
+			if handed {
+				s.Handed = append(s.Handed, name)
+			}
+		default:
+			s.More++
+			if handed {
+				s.MoreHanded++
+			}
 		}
 	}
 	return s

@@ -70,7 +70,7 @@ func (a *app) auditCmd() *cobra.Command {
 			a.Note(message.AuditNotKept, kept)
 		}
 		if html != "" {
-			if err := a.auditPage(html, r); err != nil {
+			if err := a.writeAudit(html, r); err != nil {
 				return err
 			}
 		}
@@ -172,8 +172,8 @@ func (a *app) auditOptions() audit.Options {
 	}
 }
 
-func (a *app) auditPage(path string, r *audit.Report) error {
-	page, err := dashboard.Export(r, a.Lang)
+func (a *app) writeAudit(path string, r *audit.Report) error {
+	page, err := dashboard.Export(auditPage{Report: r, Told: r.Told(a.Lang)}, a.Lang)
 	if err != nil {
 		return err
 	}

@@ -119,7 +119,8 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []cata
 	if a.JSON {
 		claims := slices.DeleteFunc(slices.Clone(reasons), func(r catalog.Reason) bool { return r.Evidence == nil })
 		return a.PrintSchema(situationSchema, "session", file.ID, "compaction", s.N, "compactions", s.Total, "summaryCharacters", message.Units(s.Summary),
-			"characters", message.Units(s.Text), "summaryStates", terminal.List(s.States), "summaryLacks", terminal.List(s.Lacks), "summaryLacksMore", s.More, "situation", s.Situation, "text", s.Text, "why", terminal.List(claims))
+			"characters", message.Units(s.Text), "summaryStates", terminal.List(s.States), "summaryLacks", terminal.List(s.Lacks), "summaryLacksMore", s.More,
+			"handedOver", terminal.List(s.Handed), "handedOverMore", s.MoreHanded, "situation", s.Situation, "text", s.Text, "why", terminal.List(claims))
 	}
 	switch {
 	case s.N == 0:
@@ -136,20 +137,21 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []cata
 			a.Say(why)
 			break
 		}
-		rows := [][]string{{message.ColStates.In(a.Lang), message.ColLacks.In(a.Lang)}}
-		lacks := s.Lacks
-		if s.More > 0 {
-			lacks = append(slices.Clone(lacks), message.PacketMore.Format(a.Lang, s.More))
-		}
-		for i := range max(len(s.States), len(lacks)) {
-			row := []string{"", ""}
+		rows := [][]string{{message.ColStates.In(a.Lang), message.ColLacks.In(a.Lang), message.ColHanded.In(a.Lang)}}
+		for i := range max(len(s.States), len(s.Lacks)) {
+			row := []string{"", "", ""}
 			if i < len(s.States) {
 				row[0] = s.States[i]
 			}
-			if i < len(lacks) {
-				row[1] = lacks[i]
+			if i < len(s.Lacks) {
+				if row[1] = s.Lacks[i]; slices.Contains(s.Handed, row[1]) {
+					row[2] = "✔"
+				}
 			}
 			rows = append(rows, row)
+		}
+		if s.More > 0 {
+			rows = append(rows, []string{"", message.PacketMore.Format(a.Lang, s.More), message.PacketMoreHanded.Format(a.Lang, s.MoreHanded)})
 		}
 		fmt.Fprintln(a.Stdout)
 		a.Table(a.Stdout, rows)

@@ -134,7 +134,7 @@ func (a *app) dashboardSessions(ctx context.Context) ([]dashboard.Row, error) {
 
 // dashboardAudit is the report of `overtone audit`, without what the page does not
 // draw: of thousands of sessions that would be most of it.
-func (a *app) dashboardAudit(ctx context.Context, since string) (any, error) {
+func (a *app) dashboardAudit(ctx context.Context, since string, l message.Lang) (any, error) {
 	o := a.auditOptions()
 	var err error
 	if o.Since, err = sinceTime(since, o.Now); err != nil {
@@ -161,10 +161,14 @@ func (a *app) dashboardAudit(ctx context.Context, since string) (any, error) {
 			s.Compactions[k].Loss = nil
 		}
 	}
-	return struct {
-		*audit.Report
-		Costs map[string]audit.Spent `json:"costs"` // by session
-	}{r, costs}, nil
+	return auditPage{r, r.Told(l), costs}, nil
+}
+
+// auditPage is a report as a page draws it.
+type auditPage struct {
+	*audit.Report
+	Told  audit.Told             `json:"told"`
+	Costs map[string]audit.Spent `json:"costs,omitempty"` // by session
 }
 
 // openBrowser asks the system to show a page. Nothing of the address comes from

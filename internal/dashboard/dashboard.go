@@ -58,7 +58,7 @@ type Options struct {
 	Index func() *recall.Index
 	// Audit looks over all past sessions; nil where there is none. What it returns
 	// is sent as JSON.
-	Audit func(ctx context.Context, since string) (any, error)
+	Audit func(ctx context.Context, since string, l message.Lang) (any, error)
 	// Shown is a path as people are shown it.
 	Shown func(path string) string
 }

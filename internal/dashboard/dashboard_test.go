@@ -141,7 +141,7 @@ func (v *served) get(path string, into any) {
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	v := serve(t)
-	v.Audit = func(context.Context, string) (any, error) { panic("out of cheese") }
+	v.Audit = func(context.Context, string, message.Lang) (any, error) { panic("out of cheese") }
 	for range 2 {
 		status, body, _ := v.ask("/api/audit", nil)
 		if status != http.StatusInternalServerError || !strings.Contains(string(body), "out of cheese (internal/dashboard/dashboard_test.go:") {

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/audit"
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -460,13 +459,17 @@ func censusOf(events []store.Entry) census {
 // summary cannot be read, or nothing stands before it, nobody knows what was kept and what
 // was lost: both are null.
 type survey struct {
-	Schema  int      `json:"schema"`
-	N       int      `json:"n"`
-	Kept    []string `json:"kept"`
-	Handed  []string `json:"handed"`
-	Lost    []string `json:"lost"`
-	Summary string   `json:"summary"`
-	Text    string   `json:"text"`
+	Schema int      `json:"schema"`
+	N      int      `json:"n"`
+	Kept   []string `json:"kept"`
+	Handed []string `json:"handed"`
+	Lost   []string `json:"lost"`
+	// HandedMore and LostMore count the less likely names that the summary does not state.
+	HandedMore int `json:"handedMore"`
+	LostMore   int `json:"lostMore"`
+
+	Summary string `json:"summary"`
+	Text    string `json:"text"`
 	// Why is the text once more, with the records behind each line, where it was asked for.
 	Why []catalog.Reason `json:"why,omitempty"`
 }
@@ -532,19 +535,12 @@ func numberOf(ctx context.Context, path string, at int64) (n int, err error) {
 func surveyOf(found catalog.Survey) survey {
 	found.Summary, _ = redact.Text(found.Summary) // the hand-over has none
 	v := survey{
-		Schema: 1, N: found.N, Handed: []string{},
+		Schema: 1, N: found.N, Handed: append([]string{}, found.Handed...), HandedMore: found.MoreHanded,
 		Summary: message.Cut(found.Summary, maxShown), Text: message.Cut(found.Text, maxShown),
 	}
 	if found.Summary != "" && len(found.States)+len(found.Lacks) > 0 {
-		v.Kept, v.Lost = append([]string{}, found.States...), []string{}
-	}
-	for _, name := range found.Lacks {
-		switch {
-		case extract.States(found.Text, name):
-			v.Handed = append(v.Handed, name)
-		case v.Lost != nil:
-			v.Lost = append(v.Lost, name)
-		}
+		v.Kept, v.LostMore = append([]string{}, found.States...), found.More-found.MoreHanded
+		v.Lost = slices.DeleteFunc(append([]string{}, found.Lacks...), func(name string) bool { return slices.Contains(found.Handed, name) })
 	}
 	return v
 }

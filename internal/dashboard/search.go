@@ -166,5 +166,5 @@ func (s *Server) audit(r *http.Request) (any, error) {
 	if s.Audit == nil {
 		return nil, statusError{http.StatusNotFound, errors.New("no audit")}
 	}
-	return s.Audit(r.Context(), r.URL.Query().Get("since"))
+	return s.Audit(r.Context(), r.URL.Query().Get("since"), s.lang(r))
 }

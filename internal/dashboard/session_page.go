@@ -185,12 +185,17 @@ func (p *sessionPage) compaction(v piece, found survey, given bool) {
 	for _, list := range []struct {
 		title, kind string
 		names       []string
-	}{{"kept", "good", found.Kept}, {handed, "mid", found.Handed}, {"lost", "bad", found.Lost}} {
+		more        int
+	}{{"kept", "good", found.Kept, 0}, {handed, "mid", found.Handed, found.HandedMore}, {"lost", "bad", found.Lost, found.LostMore}} {
 		tag(&p.out, `<div class="names `, list.kind, `"><h5>`, p.t(list.title), ` <small>`, strconv.Itoa(len(list.names)), `</small></h5><ul>`)
 		for _, name := range list.names {
 			tag(&p.out, `<li><code>`, text(name), `</code></li>`)
 		}
-		tag(&p.out, `</ul></div>`)
+		tag(&p.out, `</ul>`)
+		if list.more > 0 {
+			tag(&p.out, `<p class="quiet">`, p.t("lessLikely", message.Thousands(list.more)), `</p>`)
+		}
+		tag(&p.out, `</div>`)
 	}
 	tag(&p.out, `</div>`)
 	if found.Kept == nil {

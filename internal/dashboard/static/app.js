@@ -6,7 +6,7 @@ import { Conversation } from './conversation.js'
 import { Fleet } from './fleet.js'
 import { Recall } from './recall.js'
 import { Gauge, Session } from './session.js'
-import { ago, Badge, bytes, Empty, keys, learn, money, number, project, Section, short, span, t, tokens, useTick } from './ui.js'
+import { ago, Badge, bytes, Empty, keys, learn, money, number, project, Section, short, t, tokens, useTick } from './ui.js'
 
 const tabs = joinTabs()
 const plain = text => { try { return decodeURIComponent(text) } catch { return text } }
@@ -67,13 +67,13 @@ function App() {
     }, setLink)
   }, [ready, watched, spoken])
   // What was spent is told beside each session, where it is known.
-  const priced = ready && state.audit && (here.page === 'sessions' || here.page === 'session')
+  const priced = ready && state.audit && (here.page === 'sessions' || here.id !== '')
   useEffect(() => {
     if (!priced) return
     const stop = new AbortController()
     get('audit', { since: '' }, stop.signal).then(setReport, () => { /* the audit's own page tells why */ })
     return () => stop.abort()
-  }, [priced, here.page])
+  }, [priced, here.page, spoken])
   const costs = (report || {}).costs || {}
 
   // Whoever follows a link with the keyboard or by ear lands on the new heading.
@@ -230,11 +230,9 @@ function Working({ r, d, tiers }) {
 // Short is the audit in two sentences, for those who have not asked for it yet.
 function Short({ r }) {
   const x = r && r.totals
-  const sum = k => x.lost.names[k] + x.lost.commands[k]
   return html`<${Section} id="w-short" title=${t('inShort')}>
     ${!x ? html`<p class="quiet" role="status">${t('auditing')}</p>` : html`
-      ${x.compactions === 0 ? html`<p>${t('short.none')}</p>` : html`<p>${t('short.mid', number(x.midWork), number(x.compactions), x.waitKnown ? span(x.waitMs / 1000) : t('unknown'))}</p>`}
-      ${x.lost.compactions > 0 && html`<p>${sum('needed') === sum('inSummary') ? t('short.kept') : t('short.needed', number(sum('needed') - sum('inSummary')), number(sum('needed')), number(sum('inSummaryOrHandover') - sum('inSummary')))}</p>`}
+      ${x.compactions === 0 ? html`<p>${t('short.none')}</p>` : r.told.short.map(line => html`<p key=${line}>${line}</p>`)}
       <p><a href="#/audit">${t('short.more')}</a></p>`}
   </>
   ${x && x.sessions > 0 && html`<div class="roomy">

@@ -1,6 +1,6 @@
 // What past sessions went through, as `overtone audit` tells it.
 import { html, useEffect, useRef, useState } from './vendor/htm-preact.js'
-import { get } from './api.js'
+import { get, language } from './api.js'
 import { Badge, Empty, money, number, project, Section, short, span, t, Table, tokens, when } from './ui.js'
 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
@@ -15,7 +15,7 @@ export function Audit({ report }) {
     setError('')
     get('audit', { since }, stop.signal).then(setReport, e => stop.signal.aborted || setError(e.message))
     return () => stop.abort()
-  }, [since])
+  }, [since, language()])
   const x = r && r.totals
   const tile = (key, value, hot) => html`<div class=${hot ? 'hot' : ''}><dt>${t(key)}</dt><dd>${value}</dd></div>`
   return html`<section class="card page" aria-labelledby="title">
@@ -36,7 +36,7 @@ export function Audit({ report }) {
     </section>
     ${x && x.sessions > 0 && html`
       <${Section} id="a-lost" title=${t('needed')} note=${t('neededNote', number(x.lost.compactions), number(x.compactions))}><${Lost} lost=${x.lost} /></>
-      <${Section} id="a-whatif" title=${t('whatIf')}><${WhatIf} w=${x.whatIf} /></>
+      <${Section} id="a-whatif" title=${t('whatIf')}><${WhatIf} told=${r.told} /></>
       <${Section} id="a-heat" title=${t('heat')}><${Heat} days=${r.days || []} /></>
       <${Section} id="a-days" title=${t('byDay')}><${Days} days=${r.days || []} /></>
       <${Section} id="a-sessions" title=${t('mostCompacted')}><${Sessions} list=${r.sessions || []} linked=${!report} /></>
@@ -56,22 +56,19 @@ function Lost({ lost }) {
     <p class="quiet">${t('again', number(lost.filesReadAgain), number(lost.commandsRunAgain))}</p>`
 }
 
-function WhatIf({ w }) {
-  const policy = w.atBoundary + w.forced + w.betweenByPolicy + w.between
-  const all = Math.max(1, w.happened, policy, w.lateAtBoundary + w.lateForced + w.betweenLate + w.between)
-  // Colour never tells alone: each bar's parts stand beside it in words.
-  const kinds = { boundary: 'done', forced: 'tier-emergency', mid: 'tier-emergency', between: 'between' }
-  const bar = (label, parts) => {
-    const seen = parts.filter(([n]) => n > 0)
-    return html`<div class="measure wide"><span class="what">${label}</span>
-      <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="room" width="100" height="6" />${seen.map(([n, kind], i) => html`<rect class=${kinds[kind]} x=${100 * seen.slice(0, i).reduce((s, p) => s + p[0], 0) / all} width=${100 * n / all} height="6" />`)}</svg>
-      <span class="sizes"><b>${number(parts.reduce((s, p) => s + p[0], 0))}</b> ${seen.map(([n, kind]) => t('if.' + kind, number(n))).join(' · ')}</span></div>`
-  }
-  return html`${bar(t('happened'), [[w.happenedAtBoundary, 'boundary'], [w.happenedMidWork, 'mid'], [w.happened - w.happenedAtBoundary - w.happenedMidWork, 'between']])}
-    ${bar(t('policyWould'), [[w.atBoundary, 'boundary'], [w.forced, 'forced'], [w.betweenByPolicy + w.between, 'between']])}${bar(t('asLate'), [[w.lateAtBoundary, 'boundary'], [w.lateForced, 'forced'], [w.betweenLate + w.between, 'between']])}
-    <ul class="legend"><li><i class="block good"></i>${t('if.legend.boundary')}</li><li><i class="block bad"></i>${t('if.legend.forced')}</li><li><i class="block between"></i>${t('if.legend.between')}</li></ul>
-    ${w.happened > 0 && html`<p class="gap">${t('ifMid', number(w.happenedMidWork), number(w.happened), number(w.forced), number(policy))}${policy > w.happened && w.requests > 0 ? ' ' + t('ifMore', tokens(Math.round(w.sentByPolicy / w.requests)), tokens(Math.round(w.sent / w.requests))) : ''}</p>`}
-    <p class="quiet gap">${w.notNeeded > 0 ? t('ifNotNeeded', number(w.notNeeded)) + ' ' : ''}${t('asLateWords')}${w.unknown > w.unseen ? ' ' + t('ifUnknown', number(w.unknown - w.unseen)) : ''}${w.unseen > 0 ? ' ' + t('ifUnseen', number(w.unseen)) : ''}</p>`
+// WhatIf draws the first rows of the table that the command prints: where compactions came.
+function WhatIf({ told }) {
+  const [head, ...rows] = told.whatIf
+  const count = k => rows.slice(0, 3).map(r => +r[k]), all = Math.max(1, ...[1, 2, 3].map(k => count(k).reduce((x, y) => x + y)))
+  const parts = [[1, 'done', 'good'], [0, 'tier-emergency', 'bad'], [2, 'between', 'between']]
+  return html`${[1, 2, 3].map(k => {
+      let x = 0
+      return html`<div class="measure" key=${k}><span class="what">${head[k]}</span>
+        <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="room" width="100" height="6" />${parts.map(([i, kind]) => { const n = 100 * count(k)[i] / all; return html`<rect class=${kind} x=${(x += n) - n} width=${n} height="6" />` })}</svg>
+        <span class="sizes">${parts.map(([i]) => count(k)[i]).join(' · ')}</span></div>` })}
+    <ul class="legend">${parts.map(([i, , colour]) => html`<li key=${i}><i class="block ${colour}"></i>${rows[i][0]}</li>`)}</ul>
+    ${told.words.map(x => html`<p key=${x} class="gap">${x}</p>`)}
+    <${Table} label="a-whatif" head=${head} rows=${rows.map(r => [r[0], ...r])} />`
 }
 
 // A year of days, a column for each week: the darker, the more was spent. The table of days

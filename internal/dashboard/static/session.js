@@ -166,14 +166,14 @@ export function Lazy({ query, given, summary, children }) {
     get('packet', { ...query, why: 1 }, stop.signal).then(setFound, e => stop.signal.aborted || setError(e.message))
     return () => stop.abort()
   }, [open, query.id, query.n, query.at])
-  const list = (title, kind, names) => !names ? html`<div class="names"><h5>${title}</h5><p class="quiet">${t('unknown')}</p></div>` : html`<div class="names ${kind}"><h5>${title} <small>${names.length}</small></h5>
-    ${names.length === 0 ? html`<p class="quiet">${t('none')}</p>` : html`<ul tabindex="0" aria-label=${title}>${names.map(x => html`<li key=${x}><code>${short(x, 120)}</code></li>`)}</ul>`}</div>`
+  const list = (title, kind, names, more) => !names ? html`<div class="names"><h5>${title}</h5><p class="quiet">${t('unknown')}</p></div>` : html`<div class="names ${kind}"><h5>${title} <small>${names.length}</small></h5>
+    ${names.length === 0 ? html`<p class="quiet">${t('none')}</p>` : html`<ul tabindex="0" aria-label=${title}>${names.map(x => html`<li key=${x}><code>${short(x, 120)}</code></li>`)}</ul>`}${more > 0 && html`<p class="quiet">${t('lessLikely', number(more))}</p>`}</div>`
   return html`<details onToggle=${e => setOpen(e.currentTarget.open)}><summary>${summary}</summary>
     ${open && html`${children}
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${!found && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
       ${found && !found.kept && html`<p class="quiet">${t(found.summary ? 'nothingBefore' : 'summaryUnread')}</p>`}
-      ${found && html`<div class="kept">${list(t('kept'), 'good', found.kept)}${list(t(given(found.n) ? 'handed' : 'wouldHand'), 'mid', found.handed)}${list(t('lost'), 'bad', found.lost)}</div>
+      ${found && html`<div class="kept">${list(t('kept'), 'good', found.kept)}${list(t(given(found.n) ? 'handed' : 'wouldHand'), 'mid', found.handed, found.handedMore)}${list(t('lost'), 'bad', found.lost, found.lostMore)}</div>
         <h5>${t(given(found.n) ? 'handover' : 'wouldHandover')}</h5><${Handed} found=${found} />
         ${found.summary && html`<h5>${t('summary')}</h5><pre tabindex="0">${found.summary}</pre>`}`}`}
   </details>`
