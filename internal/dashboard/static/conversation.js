@@ -138,7 +138,7 @@ function More({ busy, on, label }) {
 function Piece({ id, p, here, compactions }) {
   const clocked = p.ts && html`<time datetime=${p.ts} title=${when(p.ts)}>${p.kind === 'user' ? when(p.ts) : clock(p.ts)}</time>`, time = p.ts && html`<a class="time" href=${link(id, p.key)}>${clocked}</a>`
   if (p.kind === 'compacted') return html`<li class="piece compacted ${here ? 'here' : ''}" tabindex="-1"><${Lazy} query=${{ id, at: p.off }} given=${n => compactions.some(c => c.n === n && c.packet != null)} summary=${html`<b>${t('piece.compacted')}</b>
-    ${p.trigger && html`<${Badge}>${word('trigger', p.trigger)}</>`} ${p.before > 0 && html`<span class="sizes">${t('tokensN', tokens(p.before) + (p.after > 0 ? ' → ' + tokens(p.after) : ''))}</span>`} ${time}`} /></li>`
+    ${p.trigger && html`<${Badge}>${word('trigger', p.trigger)}</>`} ${p.before > 0 && html`<span class="sizes">${t('tokensN', tokens(p.before) + (p.after > 0 ? ' → ' + tokens(p.after) : ''))}</span>`} ${clocked}`}>${p.ts && html`<p><a class="time" href=${link(id, p.key)}>${when(p.ts)}</a></p>`}</></li>`
   if (p.kind === 'summary') return html`<li class="piece summary ${here ? 'here' : ''}" tabindex="-1"><details open=${here}><summary>${word('piece', p.kind)} ${clocked}</summary><${Text} id=${id} p=${p} /></details></li>`
   return html`<li class="piece ${p.kind} ${here ? 'here' : ''}" tabindex=${p.kind === 'user' ? '0' : '-1'}>
     <p class="chips"><b>${word('piece', p.kind)}</b>${p.how && html`<${Badge}>${word('said', p.how)}</>`}${time}</p>
