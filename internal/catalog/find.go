@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"slices"
@@ -146,10 +147,11 @@ func (f Finder) titled(words string) (transcript.File, error) {
 	if f.Titled == nil || strings.TrimSpace(words) == "" {
 		return transcript.File{}, f.unknown(words)
 	}
-	var ids []string
+	var ids, told []string
 	for _, row := range f.Titled() {
 		if strings.Contains(strings.ToLower(row.Title), strings.ToLower(words)) {
 			ids = append(ids, row.ID)
+			told = append(told, fmt.Sprintf("%s (%s, %s)", row.ID, message.Short(message.OneLine(row.Title), 40), message.Age(time.Duration(row.AgeSeconds)*time.Second)))
 		}
 	}
 	switch len(ids) {
@@ -158,12 +160,12 @@ func (f Finder) titled(words string) (transcript.File, error) {
 	case 1:
 		return transcript.Resolve(ids[0], f.Dir)
 	}
-	return transcript.File{}, several(words, ids)
+	return transcript.File{}, several(words, told)
 }
 
 // several is the answer to a name that many sessions have.
 func several(name string, ids []string) error {
-	return message.Misuse{Err: message.WithHint(message.Fail(message.AmbiguousID, name), message.HintSession, strings.Join(ids[:min(5, len(ids))], ", "))}
+	return message.Misuse{Err: message.WithHint(message.Fail(message.AmbiguousID, name), message.HintSeveral, strings.Join(ids[:min(5, len(ids))], ", "))}
 }
 
 // unknown is the answer to a name that no session has.

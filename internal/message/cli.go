@@ -15,6 +15,7 @@ var (
 	HomeUnset     = Text{ZH: "HOME 未設定", EN: "HOME is not set"}
 	HintHomeSet   = Text{ZH: "設定 HOME，或以 OVERTONE_HOME 指定資料夾", EN: "set HOME, or name a folder with OVERTONE_HOME"}
 	NoSession     = Text{ZH: "不知道是哪個 session", EN: "which session is not known"}
+	HintSeveral   = Text{ZH: "用 id 的開頭指定其中一個：%s", EN: "name one of them by the beginning of its id: %s"}
 	HintSession   = Text{ZH: "用 --session ID 指定。最近的 session：%s", EN: "name it with --session ID. Recent sessions: %s"}
 	HintNoSession = Text{ZH: "先用 coding agent 工作，或試試 overtone demo", EN: "work with a coding agent first, or try overtone demo"}
 	NoWorkflow    = Text{ZH: "session %s 沒有工作流", EN: "session %s has no workflow"}
