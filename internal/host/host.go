@@ -21,6 +21,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -319,8 +320,32 @@ func parseVersion(text string) (Version, bool) {
 // versionWait bounds a program that is asked for its version.
 const versionWait = 20 * time.Second
 
-// Ask runs a program for its version.
+// packages are those of npm whose programs are as old as they say. Copilot CLI is none: it
+// may run a newer copy of itself.
+var packages = []string{"@anthropic-ai/claude-code", "@openai/codex", "@google/gemini-cli", "opencode-ai"}
+
+// packaged is the version of a program from npm: to start Node takes a second or two.
+func packaged(bin string) (Version, bool) {
+	path, err := filepath.EvalSymlinks(bin)
+	path = filepath.ToSlash(path)
+	for _, name := range packages {
+		at := strings.LastIndex(path, "/node_modules/"+name+"/")
+		if err != nil || at < 0 {
+			continue
+		}
+		var manifest struct{ Version string }
+		if data, err := os.ReadFile(path[:at] + "/node_modules/" + name + "/package.json"); err == nil && json.Unmarshal(data, &manifest) == nil {
+			return parseVersion(manifest.Version)
+		}
+	}
+	return Version{}, false
+}
+
+// Ask is the version of a program: its package's, else what it says when it is run.
 func Ask(ctx context.Context, bin string, env []string) (Version, error) {
+	if v, ok := packaged(bin); ok {
+		return v, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, versionWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, "--version")

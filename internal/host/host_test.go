@@ -77,6 +77,24 @@ func TestAsk(t *testing.T) {
 	if _, err := Ask(context.Background(), bin+"x", nil); err == nil {
 		t.Error("no program: no error")
 	}
+	// A package from npm says it in its manifest: nothing is started.
+	dir := filepath.Join(filepath.Dir(bin), "node_modules", "opencode-ai")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"version":"1.18.33"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "opencode")
+	if err := os.Rename(bin, filepath.Join(dir, "run")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "run"), link); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Ask(context.Background(), link, nil); err != nil || v != (Version{1, 18, 33}) {
+		t.Error(v, err)
+	}
 }
 
 func TestClaudeEdits(t *testing.T) {

@@ -132,7 +132,7 @@ var (
 	DoctorStatusNone = Text{ZH: "沒有狀態列", EN: "there is no status line"}
 	HintStatusLine   = Text{ZH: "執行 overtone init --statusline", EN: "run: overtone init --statusline"}
 	DoctorNowhere    = Text{ZH: "沒有任何 host 裝有 Overtone 的 hook", EN: "no host has Overtone's hooks"}
-	DoctorPlugin     = Text{ZH: "plugin 的 %d 個檔案完整", EN: "the plugin's %d files are intact"}
+	DoctorPlugin     = Text{ZH: "plugin 的 %d 個檔案完整", EN: "the plugin's files are intact: %d"}
 	DoctorNoPlugin   = Text{ZH: "plugin 不完整：缺 %d、被改 %d、多餘 %d 個檔案", EN: "the plugin's files are not intact: missing %d, changed %d, foreign %d"}
 	DoctorSettings   = Text{ZH: "設定已就緒：%s", EN: "the settings are in place: %s"}
 	DoctorBadJSON    = Text{ZH: "無法讀取 %s：%s", EN: "%s cannot be read: %s"}
