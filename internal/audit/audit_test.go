@@ -869,8 +869,8 @@ func TestNothingBeforeACompaction(t *testing.T) {
 	r.Totals.WhatIf = *w
 	words := r.whatIfWords(message.EN)
 	equal(t, "why", words[len(words)-2:], []string{
-		"in every column as they were, as the window's size is not known: 2",
-		"in every column as they were, but for the waiting, as the file does not show what came before: 1",
+		"Taken over as they were, as the size of the window is not known: 2.",
+		"Taken over as they were, but for the waiting, as the file does not show what came before: 1.",
 	})
 }
 

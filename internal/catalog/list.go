@@ -90,7 +90,7 @@ func newRow(f *transcript.File, fact *recall.Fact, clones map[string]compress.Cl
 	}
 	info := Row{
 		ID: cmp.Or(fact.ID, f.ID), Host: string(f.Host), Path: f.Path, Project: cmp.Or(fact.CWD, f.Folder), Size: f.Size,
-		Modified: f.ModTime.UTC().Format(time.RFC3339), AgeSeconds: int64(max(0, now.Sub(at)).Seconds()),
+		Modified: at.UTC().Format(time.RFC3339), AgeSeconds: int64(max(0, now.Sub(at)).Seconds()),
 		Title: fact.Title, Compactions: fact.Compactions, Turns: fact.Turns, Unreadable: fact.Unreadable,
 		LiveTokens: fact.Tokens, CloneOf: fact.Source,
 	}
@@ -134,7 +134,11 @@ func PrintRows(t *terminal.Terminal, rows []Row, numbered bool, short func(path 
 		if cloned {
 			row = append(row, fmt.Sprintf("%.8s", r.CloneOf))
 		}
-		out = append(out, append(row, r.Title))
+		title := r.Title
+		if title == "" && r.Unreadable > 0 {
+			title = t.Format(message.RowUnreadable, r.Unreadable)
+		}
+		out = append(out, append(row, title))
 	}
 	// Of what there is no room for, the size goes first: a session is known by its
 	// title, its folder and its age.

@@ -110,7 +110,7 @@ func (a *app) setConfig(list [][2]string) error {
 		told = append(told, fmt.Sprintf("%s: %s → %s", kv[0], was.Value, kv[1]))
 	}
 	if err := f.Write(); err != nil {
-		return message.WithHint(err, message.HintChangedFile)
+		return err
 	}
 	for _, line := range told {
 		fmt.Fprintln(a.Stderr, line)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -142,7 +143,7 @@ func (f *File) Write() error {
 	}
 	if f.Exists {
 		if now, err := os.ReadFile(f.Target); err != nil || !bytes.Equal(now, f.Before) {
-			return fmt.Errorf("write %s: it was changed by someone else in the meantime", f.Path)
+			return message.WithHint(fmt.Errorf("write %s: it was changed by someone else in the meantime", f.Path), message.HintChangedFile)
 		}
 	} else if err := os.MkdirAll(filepath.Dir(f.Target), 0o700); err != nil {
 		return err

@@ -97,8 +97,8 @@ var (
 		EN: "Compare the first row, compactions that interrupt work: %[1]d of %[2]d as it was, %[3]d of %[4]d with the policy.",
 	}
 	AuditWhatIfMore = Text{
-		ZH: "合計較多，是因為政策不等視窗滿了才壓縮：趁還有空間，在做完一步時就壓縮。想要少一點：overtone audit --tune。",
-		EN: "They are more in all because the policy does not wait for a full window: it takes a finished step while there is room. For fewer: overtone audit --tune.",
+		ZH: "合計較多，是因為政策不等視窗滿了才壓縮：趁還有空間，在做完一步時就壓縮。overtone audit --tune 找次數較少的設定。",
+		EN: "They are more in all because the policy does not wait for a full window: it takes a finished step while there is room. overtone audit --tune looks for a setting with fewer.",
 	}
 	AuditWaitNote = Text{
 		ZH: "等待的時間大多是估計：實際 %[2]d 次中只有 %[1]d 次由 host 寫明；其餘取前後紀錄之間的時間，沒有的以及沒有發生的，取這些 session 通常的時間。",
@@ -108,8 +108,8 @@ var (
 		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。",
 		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance.",
 	}
-	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：視窗大小未知", EN: "in every column as they were, as the window's size is not known: %d"}
-	AuditUnseen      = Text{ZH: "%d 次壓縮在每一欄都照實計入（等待除外）：檔案沒有壓縮前的內容", EN: "in every column as they were, but for the waiting, as the file does not show what came before: %d"}
+	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：視窗大小未知。", EN: "Taken over as they were, as the size of the window is not known: %d."}
+	AuditUnseen      = Text{ZH: "%d 次壓縮在每一欄都照實計入（等待除外）：檔案沒有壓縮前的內容。", EN: "Taken over as they were, but for the waiting, as the file does not show what came before: %d."}
 	AuditCacheTitle  = Text{ZH: "快取", EN: "CACHE"}
 	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again as it had expired (%d ×) %s (%s)"}
 	AuditExpiryUSD   = Text{ZH: "過期後重寫，比從快取讀取多花 %s", EN: "writing it again cost %s more than reading it from the cache would have"}

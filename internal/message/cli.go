@@ -112,7 +112,8 @@ var (
 
 	NeverCompacted   = Text{ZH: "這個 session 還沒有壓縮過", EN: "the session was never compacted"}
 	HintPacketNow    = Text{ZH: "不加 --compaction，看現在壓縮會交接什麼", EN: "without --compaction it shows what would be handed over now"}
-	NotASession      = Text{ZH: "%s 不是 Overtone 認得的 session 檔", EN: "%s is no session of a host that is known"}
+	RowUnreadable    = Text{ZH: "（%d 行無法讀取）", EN: "(lines that cannot be read: %d)"}
+	NotASession      = Text{ZH: "%s 裡沒有可以讀取的 session", EN: "%s holds no session that can be read"}
 	NoCompaction     = Text{ZH: "沒有第 %d 次壓縮，這個 session 有 %d 次", EN: "there is no compaction %d, the session has %d"}
 	WhyLine          = Text{ZH: "%s，位移 %d：%s", EN: "%s, at byte %d: %s"}
 	WhyNothing       = Text{ZH: "紀錄中沒有這句話：由 git、工作流或任務清單得知，或已改寫", EN: "no record has these words: they come from git, a workflow or a task list, or are put in other words"}

@@ -161,7 +161,7 @@ func (c *serviceChange) apply(ctx context.Context) error {
 	if c.remove && f.Exists {
 		c.tell(ctx, c.service.Stop[:1])
 	}
-	if err := write(f); err != nil {
+	if err := f.Write(); err != nil {
 		return err
 	}
 	switch {

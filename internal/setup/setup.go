@@ -240,13 +240,6 @@ func (c *change) diff(f *host.File) string {
 	return string(diff.Diff(before, f.Before, after, now))
 }
 
-func write(f *host.File) error {
-	if err := f.Write(); err != nil {
-		return message.WithHint(err, message.HintChangedFile)
-	}
-	return nil
-}
-
 // self compares this program with the one that hooks will find. Either may be
 // unknown.
 func self() (path, found string, same bool) {

@@ -64,7 +64,7 @@ export function Conversation({ id, info, place, compactions }) {
     get('conversation', { id, ...where }).then(c => mine === asked.current && setPage(join(c)), failed()).then(() => { if (mine === asked.current) { asked.current = null; setBusy(false) } })
   }
   // Lines that are written meanwhile join at the end, if the end is shown.
-  useEffect(() => { if (page && !page.more && !busy && told.current !== info.modified) { told.current = info.modified; newer() } }, [page, busy, info.modified])
+  useEffect(() => { if (page && !page.more && !busy && told.current !== info.size) { told.current = info.size; newer() } }, [page, busy, info.size])
   // What was in view stays there, whatever is put before it.
   useLayoutEffect(() => {
     const to = rest.current

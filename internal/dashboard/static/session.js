@@ -26,7 +26,7 @@ export function Session({ detail, state, cost }) {
       ${d.problems.length > 0 && html`<ul class="problems" role="alert">${d.problems.map(p => html`<li>${short(p, 300)}</li>`)}</ul>`}
     </header>
     <${Now} d=${d} tiers=${state.tiers} />
-    ${d.readable && html`<${Stands} key=${'w' + d.id} d=${d} stamp=${i.modified} />`}
+    ${d.readable && html`<${Stands} key=${'w' + d.id} d=${d} stamp=${i.size} />`}
     ${d.work && html`<${Work} d=${d} />`}
     ${d.context.times.length > 0 && html`<${Section} id="s-context" title=${t('context')}>
       <${Context} now=${i.estimated ? i.liveTokens : 0} context=${d.context} tiers=${state.tiers} compactions=${d.compactions} boundaries=${d.boundaries} />
