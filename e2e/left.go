@@ -52,11 +52,19 @@ func still(dirs ...string) (list []process) {
 }
 
 type process struct {
-	id   int
-	line string
+	id          int
+	line, state string
 }
 
-func (p process) String() string { return fmt.Sprintf("%d %s", p.id, p.line) }
+func (p process) String() string { return fmt.Sprintf("%d (%s) %s", p.id, p.state, p.line) }
+
+// stateOf is how a process stands, its parent, its group and its session: one that a host has
+// forked into a session of its own does not end with the host's group.
+func stateOf(proc string) string {
+	stat, _ := os.ReadFile(filepath.Join(proc, "stat")) // it may have ended meanwhile
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return strings.Join(fields[:min(4, len(fields))], " ")
+}
 
 // left are the processes whose environment or working folder points into one of the folders.
 // Only Linux tells.
@@ -69,7 +77,7 @@ func left(dirs ...string) (list []process) {
 		for _, dir := range dirs {
 			if id != os.Getpid() && (bytes.Contains(env, []byte(dir)) || strings.HasPrefix(cwd, dir)) {
 				line, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
-				list = append(list, process{id, strings.ReplaceAll(string(line), "\x00", " ")})
+				list = append(list, process{id, strings.ReplaceAll(string(line), "\x00", " "), stateOf(proc)})
 				break
 			}
 		}
