@@ -245,13 +245,16 @@ func (m *match) exec(args []arg) int {
 	return 0
 }
 
-// replaced puts what is known of a value in the place of a mark. A word that only the
-// shell knows may be such a mark.
+// replaced puts what is known of a value in the place of a mark. A part of a word that
+// only the shell knows may be such a mark, or end one.
 func replaced(args []arg, mark string, value arg) []arg {
 	args = slices.Clone(args)
 	for i, a := range args {
-		if args[i].safe = a.safe && (!a.Dynamic || a.known > 0 || a.number); a.Dynamic && a.known == 0 {
-			continue
+		if a.Dynamic {
+			a.Text = strings.TrimSuffix(a.certain(), mark[:1])
+			a.known = len(a.Text)
+			a.safe = a.safe && (a.known > 0 || a.number)
+			args[i] = a
 		}
 		if at := strings.Index(a.Text, mark); at >= 0 {
 			args[i] = value
