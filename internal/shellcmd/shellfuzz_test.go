@@ -26,7 +26,9 @@ func (g grammar) n(n int) int { return g.IntN(n) }
 func (g grammar) pick(options ...string) string { return options[g.n(len(options))] }
 
 func (g grammar) line() string {
-	switch g.n(11) {
+	switch g.n(12) {
+	case 11:
+		return g.changed()
 	case 9, 10:
 		return g.pick("echo ", "ls ", "cat ", "awk ", "git log ", "x=", "") + g.knot(3) + g.pick("", "", "\n"+g.stmt(1))
 	case 0:
@@ -39,6 +41,18 @@ func (g grammar) line() string {
 		return g.pick("", "", g.assign()+"; ") + g.tabled() + g.pick("", "", " | "+g.tabled())
 	}
 	return g.stmt(3)
+}
+
+// changed makes a command of a value that becomes another one on its way: in a branch, by
+// arithmetic, by what zsh does to it, by what xargs puts into it.
+func (g grammar) changed() string {
+	set := func() string {
+		return g.pick("x=f", "x=sub/-opwn", "x=a.-opwn", "x='{}'", "x='}'", "x='k1{}'", "x=opwn", "x=$(grep -c x 'f -opwn' "+g.redirect()+")")
+	}
+	word := g.pick("", "", "-", "{", "./") + "$x" + g.pick("", "", ":t", ":e", ":h")
+	sink := g.pick("sort §", "sort f §", "echo -opwn | xargs -I{} sort §", "echo f | xargs -I{} sort §", "ss ${n}Dpwn", "ss -a \"${n}Dpwn\"")
+	return g.pick(set(), "if [ -f f ]; then "+set()+"; else "+set()+"; fi", "for y in 1; do "+set()+"; done") + "; n=0; " +
+		g.pick("", "((n-=4)); ", "let n-=6; ", ": $((n = -n)); ") + strings.ReplaceAll(sink, "§", g.pick(word, "\""+word+"\""))
 }
 
 // tabled makes a command around a shape of the table: what the shape names in some
@@ -287,7 +301,7 @@ func (g grammar) option() string {
 }
 
 func (g grammar) redirect() string {
-	return g.pick("> pwn", ">> f", "2> pwn", "&> pwn", ">| pwn", ">& pwn", "<> pwn", "{x}> pwn", "{PATH}> /dev/null", "> $x", "> \"$x\"", "> /dev/null", "> /dev/null", "2>&1", "2>/dev/null", ">&2", "< f", "< f", "< $x", "<<< "+g.word(1),
+	return g.pick("> pwn", ">> f", "2> pwn", "&> pwn", ">| pwn", ">& pwn", "<> pwn", "{x}> pwn", "{PATH}> /dev/null", "> $x", "> \"$x\"", "> /dev/null", "> /dev/null", "2>&1", ">&1-5", ">&2-", "2>/dev/stdout", "2>/dev/null", ">&2", "< f", "< f", "< $x", "<<< "+g.word(1),
 		"< <(touch p)", "> >(cat)", "> >(touch p)", "3> pwn", "> ~/f", "> {a,b}", "> '/dev/null'", "> /dev/null/..", "3<&0", "<&-", "> *")
 }
 
