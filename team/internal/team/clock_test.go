@@ -3,6 +3,7 @@ package team
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -22,16 +23,13 @@ func skewed(by time.Duration) func() time.Time {
 // ended waits until the hub says that nobody has the lease.
 func (h *Hub) ended(t *testing.T, id string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	until(t, func() error {
 		l, err := h.lease(t.Context(), id)
-		if err != nil || time.Now().After(deadline) {
-			t.Errorf("the lease does not end: %+v %v", l, err)
-			return
+		if err == nil && l.Holder != "" {
+			err = fmt.Errorf("the lease does not end: %+v", l)
 		}
-		if l.Holder == "" {
-			return
-		}
-	}
+		return err
+	})
 }
 
 func (m *machine) session(id string) *store.Session {

@@ -271,25 +271,20 @@ func startCluster(t testing.TB, machines []string) *cluster {
 		p.start()
 		t.Cleanup(p.kill)
 	}
-	deadline := time.Now().Add(patience)
-	for {
+	until(t, func() error {
 		h, err := Dial(c.sets[machines[0]], Dialing{})
-		if err == nil {
-			for _, m := range machines {
-				if _, err = h.info(context.Background(), "OBJ_"+objectBucket(m)); err != nil {
-					break
-				}
-			}
-			h.Close()
-			if err == nil {
-				return c
+		if err != nil {
+			return fmt.Errorf("the cluster does not come up: %w", err)
+		}
+		defer h.Close()
+		for _, m := range machines {
+			if _, err = h.info(context.Background(), "OBJ_"+objectBucket(m)); err != nil {
+				return err
 			}
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the cluster does not come up: %v", err)
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
+		return nil
+	})
+	return c
 }
 
 // invite lets a machine in on the last node, and waits until each of them knows it.
@@ -329,11 +324,12 @@ func TestRevokedStaysOut(t *testing.T) {
 	c := startCluster(t, []string{"laptop", "stolen"})
 	until := func(what string, done func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal(what)
+		until(t, func() error {
+			if done() {
+				return nil
 			}
-		}
+			return errors.New(what)
+		})
 	}
 	// A node that has not opened yet refuses everybody, and says nothing about the list.
 	for node := range c.nodes {
@@ -657,13 +653,13 @@ func prove(t *testing.T, size proofSize) string {
 		if round%20 == 19 {
 			t.Logf("%s: %d events wait", time.Since(start).Round(time.Second), left)
 		}
-		time.Sleep(min(size.every/4, 2*time.Second))
+		_ = pause(ctx, min(size.every/4, 2*time.Second))
 	}
 	took := time.Since(start)
 	calm()
 	harm.Wait()
 	for ctx.Err() == nil && waiting() > 0 {
-		time.Sleep(200 * time.Millisecond)
+		_ = pause(ctx, 200*time.Millisecond)
 	}
 	for _, p := range shippers {
 		p.kill()
@@ -709,7 +705,7 @@ func prove(t *testing.T, size proofSize) string {
 			t.Fatal(err)
 		}
 		if whole() != total {
-			time.Sleep(500 * time.Millisecond)
+			_ = pause(ctx, 500*time.Millisecond)
 		}
 	}
 	got := whole()

@@ -330,16 +330,10 @@ func TestFenced(t *testing.T) {
 	if stale, err = b.dial().renew(ctx, stale, phaseTaking, time.Second, time.Now); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(patience)
-	for {
-		if _, err = c.mover().Pull(ctx, claudeID, PullOptions{Folder: dir}); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	until(t, func() error {
+		_, err := c.mover().Pull(ctx, claudeID, PullOptions{Folder: dir})
+		return err
+	})
 	if _, err := b.dial().renew(ctx, stale, phaseHeld, time.Minute, time.Now); !errors.Is(err, errLeaseLost) {
 		t.Errorf("a stale holder takes it: %v", err)
 	}
@@ -422,14 +416,13 @@ func TestHereAlready(t *testing.T) {
 		if err := writeMoved(sess, "beta", cur, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-			if cur, err = h.lease(ctx, claudeID); err == nil && cur.Holder == "" && session.ReadMoved(sess).Away(time.Now()) {
-				return
+		until(t, func() error {
+			cur, err := h.lease(ctx, claudeID)
+			if err == nil && (cur.Holder != "" || !session.ReadMoved(sess).Away(time.Now())) {
+				err = fmt.Errorf("the lease does not end: %+v", cur)
 			}
-			if time.Now().After(deadline) {
-				t.Fatalf("the lease does not end: %+v %v", cur, err)
-			}
-		}
+			return err
+		})
 	}
 	sleep()
 	b.ship()
@@ -599,17 +592,15 @@ func TestWork(t *testing.T) {
 		done <- s.Run(ctx)
 	}()
 	h := b.dial()
-	until := func(what string, ok func(Work, error) bool) Work {
+	until := func(what string, ok func(Work, error) bool) (w Work) {
 		t.Helper()
-		for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-			w, err := h.Work(ctx, claudeID[:8], "")
-			if ok(w, err) {
-				return w
+		until(t, func() (err error) {
+			if w, err = h.Work(ctx, claudeID[:8], ""); ok(w, err) {
+				return nil
 			}
-			if time.Now().After(deadline) {
-				t.Fatalf("%s: %+v %v", what, w, err)
-			}
-		}
+			return fmt.Errorf("%s: %+v %w", what, w, err)
+		})
+		return w
 	}
 	until("not shared", func(_ Work, err error) bool { return err != nil && strings.Contains(err.Error(), "alpha") })
 

@@ -421,15 +421,13 @@ func TestStateIsSaidAgain(t *testing.T) {
 	}()
 	until := func(states int) {
 		t.Helper()
-		for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		until(t, func() error {
 			f, err := gamma.Fleet(ctx)
-			if err == nil && len(f.States) == states {
-				return
+			if err == nil && len(f.States) != states {
+				err = fmt.Errorf("%d states, want %d", len(f.States), states)
 			}
-			if time.Now().After(deadline) {
-				t.Fatalf("%d states, want %d: %v", len(f.States), states, err)
-			}
-		}
+			return err
+		})
 	}
 	until(1)
 	if err := beta.nc.PublishRequest(statePrefix+"beta", statePrefix+"alpha.s1", nil); err != nil {

@@ -90,13 +90,14 @@ func TestFullDisk(t *testing.T) {
 	t.Cleanup(func() { cancel(); <-shipped })
 	until := func(what string, done func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				mu.Lock()
-				defer mu.Unlock()
-				t.Fatalf("%s: never; doctor: %+v; the shipper said %q", what, last, said)
+		until(t, func() error {
+			if done() {
+				return nil
 			}
-		}
+			mu.Lock()
+			defer mu.Unlock()
+			return fmt.Errorf("%s; doctor: %+v; the shipper said %q", what, last, said)
+		})
 	}
 	heard := func(part string) func() bool {
 		return func() bool {

@@ -262,20 +262,31 @@ func storeOf(dir string) *store.Home {
 // letIn waits for the node to take the machine in, within a second or so.
 func (m *machine) letIn() {
 	m.t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
+	until(m.t, func() error {
 		h, err := Dial(m.set, Dialing{})
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		_, err = h.info(context.Background(), "OBJ_"+objectBucket(m.set.Machine))
+		return err
+	})
+}
+
+// until asks another process again and again, until it has come so far. What it says in
+// the meantime is an error.
+func until(t testing.TB, ask func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		err := ask()
 		if err == nil {
-			_, err = h.info(context.Background(), "OBJ_"+objectBucket(m.set.Machine))
-			h.Close()
-			if err == nil {
-				return
-			}
+			return
 		}
-		if time.Now().After(deadline) {
-			m.t.Fatalf("%s is not let in: %v", m.set.Machine, err)
+		if pause(ctx, 20*time.Millisecond) != nil {
+			t.Fatalf("never: %v", err)
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 }
 
@@ -583,20 +594,13 @@ func TestPermissions(t *testing.T) {
 	if err := h.nc.PublishRequest("$JS.API.DIRECT.GET.OBJ_ovt_obj_beta", "ovt.ev.alpha.s1.stage:complete", []byte(`{"last_by_subj":"$O.ovt_obj_beta.C.trick"}`)); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(patience)
-	for {
+	until(t, func() error {
 		v, err := a.dial().Doctor(context.Background(), a.home.Root(), time.Now)
-		if err != nil {
-			t.Fatal(err)
+		if err == nil && v.Foreign != 1 {
+			err = fmt.Errorf("the message did not arrive, so the test shows nothing: %+v", v)
 		}
-		if v.Foreign == 1 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the message did not arrive, so the test shows nothing: %+v", v)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return err
+	})
 	if got := all(t, a.dial()); got["alpha/s1"] != 1 {
 		t.Errorf("a forged event is believed: %v", got)
 	}
@@ -659,20 +663,13 @@ func TestLease(t *testing.T) {
 		}
 	}
 	// Over, by the hub's clock: a third token is larger than all.
-	deadline := time.Now().Add(patience)
-	for {
+	until(t, func() error {
 		l, err := a.take(ctx, "s1", phaseHeld, time.Minute, time.Now)
-		if err == nil {
-			if l.Token <= token || time.Now().Before(lb.Expires) {
-				t.Errorf("token %d after %d, %s before the end", l.Token, token, time.Until(lb.Expires))
-			}
-			break
+		if err == nil && (l.Token <= token || time.Now().Before(lb.Expires)) {
+			t.Errorf("token %d after %d, %s before the end", l.Token, token, time.Until(lb.Expires))
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("a lease that is over is never free")
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return err
+	})
 	if _, err := b.renew(ctx, lb, phaseHeld, time.Minute, time.Now); !errors.Is(err, errLeaseLost) {
 		t.Errorf("a former holder goes on: %v", err)
 	}
