@@ -105,8 +105,8 @@ var (
 		EN: "Waiting is estimated, but for %[1]d of %[2]d that the host has timed: by the time between the lines around a compaction, else, as for all that did not happen, by what is usual in these sessions.",
 	}
 	AuditWhatIfNote = Text{
-		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。",
-		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance.",
+		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。三欄以同一種方式推算，所以「實際」與上面的花費不同。",
+		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance. All three are reckoned in one way, so HAPPENED is not the cost above.",
 	}
 	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：視窗大小未知。", EN: "Taken over as they were, as the size of the window is not known: %d."}
 	AuditUnseen      = Text{ZH: "%d 次壓縮在每一欄都照實計入（等待除外）：檔案沒有壓縮前的內容。", EN: "Taken over as they were, but for the waiting, as the file does not show what came before: %d."}

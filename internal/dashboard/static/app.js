@@ -13,7 +13,7 @@ const plain = text => { try { return decodeURIComponent(text) } catch { return t
 const route = () => {
   const [, page, id, place] = location.hash.match(/^#\/?(\w*)\/?([^/]*)\/?(L?[\d.]+)?/) || []
   const own = { s: 'session', c: 'conversation' }[page]
-  return { page: own && id ? own : page || 'sessions', id: own ? plain(id) : '', place }
+  return { page: own && id ? own : page || 'sessions', id: own ? plain(id) : '', about: own ? '' : plain(id || ''), place }
 }
 function useRoute() {
   const [r, set] = useState(route)
@@ -106,8 +106,8 @@ function App() {
     <div class="frame ${list ? 'two' : 'one'} ${here.id ? 'looking' : ''}">
       ${list && html`<${List} rows=${rows} hosts=${hosts} id=${here.id} costs=${costs} />`}
       <main id="main" tabindex="-1">
-        ${here.page === 'recall' && html`<${Recall} hosts=${hosts} />`}
-        ${here.page === 'audit' && state.audit && html`<${Audit} />`}
+        ${here.page === 'recall' && html`<${Recall} hosts=${hosts} words=${here.about} />`}
+        ${here.page === 'audit' && state.audit && html`<${Audit} since=${here.about} />`}
         ${here.page === 'fleet' && state.fleet && html`<${Fleet} />`}
         ${here.id && (!row ? html`<p class="quiet pad" role="status">${t('noSuchSession')}</p>`
           : here.page === 'conversation' ? html`<${Conversation} key=${here.id} id=${here.id} info=${row.info || {}} place=${here.place} compactions=${detail ? detail.compactions : []} />`

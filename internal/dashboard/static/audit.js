@@ -6,8 +6,8 @@ import { Badge, Empty, money, number, project, Section, short, span, t, Table, t
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 // In an exported page the report is given, and there is nothing to choose.
-export function Audit({ report }) {
-  const [since, setSince] = useState(''), [r, setReport] = useState(report || null), [error, setError] = useState('')
+export function Audit({ report, since = '' }) {
+  const [r, setReport] = useState(report || null), [error, setError] = useState('')
   useEffect(() => {
     if (report) return
     const stop = new AbortController()
@@ -22,7 +22,7 @@ export function Audit({ report }) {
       <h2 id="title" tabindex="-1">${t('nav.audit')}</h2>
       <p class="quiet">${t('auditAbout')}</p>
       ${!report && html`<fieldset class="pick"><legend class="hidden">${t('period')}</legend>
-        ${['', '90d', '30d', '7d'].map(k => html`<label key=${k}><input type="radio" name="since" value=${k} checked=${since === k} onChange=${() => setSince(k)} /><span>${k ? t('lastDays', parseInt(k)) : t('all')}</span></label>`)}
+        ${['', '90d', '30d', '7d'].map(k => html`<label key=${k}><input type="radio" name="since" value=${k} checked=${since === k} onChange=${() => { location.hash = '#/audit/' + k }} /><span>${k ? t('lastDays', parseInt(k)) : t('all')}</span></label>`)}
       </fieldset>`}
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${!r && !error && html`<p class="quiet" role="status">${t('auditing')}</p>`}

@@ -3,11 +3,13 @@ import { html, useEffect, useRef, useState } from './vendor/htm-preact.js'
 import { get } from './api.js'
 import { Badge, Empty, number, project, short, t, when, word } from './ui.js'
 
-export function Recall({ hosts }) {
+// The words stand in the address, so a search can be kept as a link.
+export function Recall({ hosts, words }) {
   const [q, setQ] = useState(''), [host, setHost] = useState(''), [where, setWhere] = useState('')
   const [asked, setAsked] = useState(null), [found, setFound] = useState(null), [error, setError] = useState('')
   const input = useRef(null)
   useEffect(() => { input.current && input.current.focus() }, [])
+  useEffect(() => { if (words && words !== (asked || {}).q) { setQ(words); setAsked({ q: words, host, project: where }) } }, [words])
   useEffect(() => {
     if (!asked) return
     const stop = new AbortController()
@@ -16,7 +18,7 @@ export function Recall({ hosts }) {
     get('recall', asked, stop.signal).then(setFound, e => stop.signal.aborted || setError(e.message))
     return () => stop.abort()
   }, [asked])
-  const ask = e => { e.preventDefault(); if (q.trim()) setAsked({ q, host, project: where }) }
+  const ask = e => { e.preventDefault(); if (q.trim()) { setAsked({ q, host, project: where }); location.hash = '#/recall/' + encodeURIComponent(q) } }
   return html`<section class="card page" aria-labelledby="title">
     <h2 id="title" tabindex="-1">${t('nav.recall')}</h2>
     <p class="quiet">${t('recallAbout')}</p>
