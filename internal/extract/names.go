@@ -65,27 +65,14 @@ func (s *NameScan) Next() (Name, bool) {
 			s.at = addressEnd(b, i)
 			continue
 		}
-		var shape, prev uint16
-		if i > start {
-			shape, prev = isLower, isLower
-		}
-		for i < len(b) {
-			k := nameClass(b[i])
-			if k == 0 {
-				break
-			}
-			if k&isUpper != 0 && prev&(isLower|isDigit) != 0 {
-				shape |= humped
-			} else if k&isLower != 0 && prev&isUpper != 0 && i >= start+2 && nameClass(b[i-2])&isUpper != 0 {
-				shape |= humped // HTTPServer
-			}
-			shape |= k
-			prev = k
-			i++
+		shape := nameClass(b[start])
+		for ; i < len(b) && nameClass(b[i]) != 0; i++ {
+			shape |= nameClass(b[i])
 		}
 		s.at = i
 		word := b[start:i]
-		if shape&(humped|isUnder|isSlash|isDot) == 0 {
+		spelt := spelled(word)
+		if !spelt && shape&(isUnder|isSlash|isDot) == 0 {
 			s.plain(word)
 			continue
 		}
@@ -100,13 +87,13 @@ func (s *NameScan) Next() (Name, bool) {
 				continue
 			}
 		}
-		if shape&^(isAlnum|isUnder|humped) == 0 {
-			if n, ok := s.identifier(word, shape&humped != 0); ok {
+		if shape&^(isAlnum|isUnder) == 0 {
+			if n, ok := s.identifier(word); ok {
 				return n, true
 			}
 			continue
 		}
-		if shape&(humped|isUnder) == 0 {
+		if !spelt && shape&isUnder == 0 {
 			s.plain(word) // none of its parts can be written like a name
 			continue
 		}
@@ -313,13 +300,12 @@ func (s *NameScan) part() (Name, bool) {
 		j++
 	}
 	s.start = j
-	return s.identifier(b[i:j], false)
+	return s.identifier(b[i:j])
 }
 
-// identifier takes a word as a name if it is written like one; humped says that it
-// has a hump for certain.
-func (s *NameScan) identifier(w []byte, humped bool) (Name, bool) {
-	if len(w) < minIdentifier || len(w) > maxName || !(humped && nameClass(w[0])&isDigit == 0 || identifier(w)) || !nameable(w) {
+// identifier takes a word as a name if it is written like one.
+func (s *NameScan) identifier(w []byte) (Name, bool) {
+	if len(w) < minIdentifier || len(w) > maxName || !identifier(w) || !nameable(w) {
 		s.plain(w)
 		return Name{}, false
 	}
@@ -327,10 +313,10 @@ func (s *NameScan) identifier(w []byte, humped bool) (Name, bool) {
 }
 
 // identifier reports camelCase, PascalCase, snake_case and UPPER_SNAKE.
-func identifier(w []byte) bool {
-	if nameClass(w[0])&isDigit != 0 {
-		return false
-	}
+func identifier(w []byte) bool { return class[w[0]]&isDigit == 0 && spelled(w) }
+
+// spelled reports a hump, also that of HTTPServer, or an underscore between letters.
+func spelled(w []byte) bool {
 	var prev uint16
 	seen := false // a letter or digit before the last underscore
 	for i, c := range w {
@@ -350,21 +336,16 @@ func identifier(w []byte) bool {
 // nameable leaves out what has the shape of a name and names nothing here: ids,
 // hashes, numbers, and the words of the hosts' own tools.
 func nameable(w []byte) bool {
-	letter, digit, hex := false, false, 0
+	var seen uint16
+	digits, hash := 0, true // all of its letters and digits may be those of a hash
 	for _, c := range w {
-		k := nameClass(c)
-		if k&isAlnum == 0 {
-			continue
+		if class[c]&isAlnum != 0 {
+			seen |= class[c]
+			hash = hash && class[c]&isHex != 0
+			digits++
 		}
-		if class[c]&isHex == 0 { // a letter, and no hash
-			letter, hex = true, 0
-			break
-		}
-		letter = letter || k&isDigit == 0
-		digit = digit || k&isDigit != 0
-		hex++
 	}
-	if !letter || digit && hex >= minHash {
+	if seen&(isLower|isUpper) == 0 || hash && seen&isDigit != 0 && digits >= minHash {
 		return false
 	}
 	// <date>-<uuid> and the like, mostly digits of an id; <program>-<hash>, as builds are

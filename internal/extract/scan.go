@@ -47,7 +47,6 @@ const (
 	isSlash
 	isDot
 	isMark // what may join the parts of a name: - @ ~ +
-	humped // of a word, never of a byte
 
 	isAlnum = isLower | isUpper | isDigit
 	isWord  = isAlnum | isJoin
