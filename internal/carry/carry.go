@@ -19,6 +19,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"os"
 	"slices"
 	"time"
 
@@ -62,10 +63,11 @@ type Target struct {
 	bring func(ctx context.Context, w World, t Talk, file string) (id, path string, err error)
 	// after is done when the file is in its place.
 	after func(w World, t Talk, path string) error
-	// give has the agent take the clone of a mirror; nil where clones are its own files.
-	give func(ctx context.Context, w World, c Clone) (path string, err error)
-	// remove takes away what was made; nil where it is the file.
-	remove func(ctx context.Context, w World, id, path string) error
+	// Give has the agent take the clone of a mirror, as a session of its own. It gives the
+	// file that the agent keeps it in, "" where that is a database.
+	Give func(ctx context.Context, w World, c Clone) (path string, err error)
+	// Remove takes away a session that was made.
+	Remove func(ctx context.Context, w World, id, path string) error
 }
 
 // World is what a target touches.
@@ -101,10 +103,15 @@ func Names() []string {
 	return names
 }
 
-// known is a target that is one of our hosts.
+// known is a target that is one of our hosts, whose sessions and clones are files.
 func known(name host.Name) Target {
 	h := host.Of(name)
-	return Target{Name: name, Title: h.Title, Resume: h.Resume}
+	return Target{
+		Name: name, Title: h.Title, Resume: h.Resume,
+		after:  func(World, Talk, string) error { return nil },
+		Give:   func(_ context.Context, _ World, c Clone) (string, error) { return c.Path, nil },
+		Remove: func(_ context.Context, _ World, _, path string) error { return os.Remove(path) },
+	}
 }
 
 // isoTime is how agents write times.

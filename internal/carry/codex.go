@@ -20,7 +20,7 @@ func codex() Target {
 	t.after = func(_ World, talk Talk, path string) error {
 		return transcript.NameRollout(path, talk.ID, talk.Title, talk.Now)
 	}
-	t.remove = func(_ context.Context, _ World, id, path string) error {
+	t.Remove = func(_ context.Context, _ World, id, path string) error {
 		if err := os.Remove(path); err != nil {
 			return err
 		}

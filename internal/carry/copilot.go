@@ -38,7 +38,7 @@ func copilot() Target {
 		return id, filepath.Join(w.of(t.Name), host.Of(t.Name).Sessions.Dir, id, "events.jsonl"), nil
 	}
 	// A session is a folder.
-	t.remove = func(_ context.Context, _ World, id, path string) error {
+	t.Remove = func(_ context.Context, _ World, id, path string) error {
 		dir := filepath.Dir(path)
 		if filepath.Base(dir) != id {
 			return os.Remove(path)

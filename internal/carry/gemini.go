@@ -36,8 +36,8 @@ func gemini() Target {
 		dir := w.of(host.Gemini)
 		return filepath.Join(dir, "tmp", geminiFolder(dir, RealPath(talk.CWD)), "chats", geminiName(talk.Now))
 	}
-	t.give = giveGemini
-	t.remove = func(_ context.Context, w World, id, path string) error {
+	t.Give = giveGemini
+	t.Remove = func(_ context.Context, w World, id, path string) error {
 		if file := mirror.GeminiFile(w.of(host.Gemini), id); file != "" && file != path { // path is our mirror
 			if err := os.Remove(file); err != nil {
 				return err

@@ -1,7 +1,6 @@
 package carry
 
 import (
-	"context"
 	"os"
 	"strings"
 	"time"
@@ -18,15 +17,6 @@ type Clone struct {
 	ID, Path     string // the clone, and its mirror
 	Title, CWD   string
 	Now          time.Time
-}
-
-// Give has the agent take the clone of a mirror, as a session of its own. It gives the
-// file that the agent keeps it in, "" where that is a database.
-func (t Target) Give(ctx context.Context, w World, c Clone) (string, error) {
-	if t.give == nil {
-		return c.Path, nil
-	}
-	return t.give(ctx, w, c)
 }
 
 // read are the lines of the two mirrors by the ids of their entries.

@@ -68,10 +68,7 @@ func (t Target) Make(ctx context.Context, w World, told *Retold, source transcri
 	if err := store.AtomicWrite(made.Path, data, 0o600); err != nil {
 		return Made{}, err
 	}
-	if t.after != nil {
-		err = t.after(w, talk, made.Path)
-	}
-	return made, err
+	return made, t.after(w, talk, made.Path)
 }
 
 // imported has the agent's own program take the session.
@@ -89,12 +86,4 @@ func (t Target) imported(ctx context.Context, w World, talk Talk, data []byte) (
 	made.ID, made.Path, err = t.bring(ctx, w, talk, file)
 	made.Took = time.Since(begin)
 	return made, err
-}
-
-// Remove takes away a session that was made.
-func (t Target) Remove(ctx context.Context, w World, id, path string) error {
-	if t.remove == nil {
-		return os.Remove(path)
-	}
-	return t.remove(ctx, w, id, path)
 }

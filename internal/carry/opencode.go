@@ -52,8 +52,8 @@ func opencode() Target {
 		}
 		return talk.ID, "", err
 	}
-	t.give = t.giveOpencode
-	t.remove = func(ctx context.Context, w World, id, path string) error {
+	t.Give = t.giveOpencode
+	t.Remove = func(ctx context.Context, w World, id, path string) error {
 		if _, err := w.Run(ctx, "", program, "session", "delete", id); err != nil || path == "" {
 			return err
 		}

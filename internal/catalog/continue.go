@@ -1,8 +1,7 @@
 package catalog
 
 import (
-	"path/filepath"
-
+	"github.com/seed-6d03985f/overtone/internal/carry"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -19,14 +18,14 @@ func (f Finder) ToContinue(ref, dir string) (transcript.File, error) {
 		return f.Resolve(ref)
 	}
 	files, err := transcript.List(f.Dir)
-	unused, here, clone, used := f.Unused(), realDir(dir), "", false
+	unused, here, clone, used := f.Unused(), carry.RealPath(dir), "", false
 	for _, file := range files {
 		idle := unused(file)
 		used = used || !idle
 		if idle && clone != "" {
 			continue // the newest is named
 		}
-		if cwd := transcript.FirstCWD(file.Path); cwd == "" || realDir(cwd) != here {
+		if cwd := transcript.FirstCWD(file.Path); cwd == "" || carry.RealPath(cwd) != here {
 			continue
 		}
 		if !idle {
@@ -44,11 +43,4 @@ func (f Finder) ToContinue(ref, dir string) (transcript.File, error) {
 		return transcript.File{}, err
 	}
 	return transcript.File{}, NoneYet()
-}
-
-func realDir(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
 }

@@ -73,43 +73,32 @@ func claims(section, text string) []*claim {
 	user := []transcript.EventKind{transcript.UserSaid, transcript.AgentSaid, transcript.ToolBegan, transcript.ToolEnded}
 	agent := []transcript.EventKind{transcript.AgentSaid, transcript.ToolBegan, transcript.ToolEnded, transcript.UserSaid}
 	tool := []transcript.EventKind{transcript.ToolBegan, transcript.ToolEnded, transcript.AgentSaid, transcript.UserSaid}
+	order, known := map[string][]transcript.EventKind{"words": user, "state": agent, "directive": agent}[section]
+	if !known {
+		order = tool
+	}
 	var out []*claim
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		more := section == "words" && !strings.Contains(line, "“") // how many others there are
-		if section == "header" || section == "recall" || line == "" || more || strings.HasPrefix(line, "## ") {
-			out = append(out, &claim{line: line, frame: true})
+		c := &claim{line: line, frame: section == "header" || section == "recall" || line == "" || more || strings.HasPrefix(line, "## ")}
+		if out = append(out, c); c.frame {
 			continue
 		}
-		c := &claim{line: line}
-		order := tool
-		switch section {
-		case "words":
-			order = user
-		case "state":
-			order = agent
-			c.last = len(quotesIn(line)) == 0
-		case "directive":
-			order, c.last = agent, true
-		case "names":
-			for i, name := range namesIn(line) {
-				if i == 3 {
-					break // of a list, the best are enough
-				}
-				c.needles = append(c.needles, needle{text: name, name: true, order: tool})
-			}
-			out = append(out, c)
-			continue
+		quotes, names := quotesIn(line), namesIn(line)
+		c.last = section == "directive" || section == "state" && len(quotes) == 0
+		switch {
+		case section == "names":
+			quotes, names = nil, names[:min(3, len(names))] // of a list, the best are enough
+		case len(quotes) > 0 || section == "directive":
+			names = nil
 		}
-		for _, q := range quotesIn(line) {
+		for _, q := range quotes {
 			c.needles = append(c.needles, needle{text: q, order: order})
 		}
-		if len(c.needles) == 0 && section != "directive" {
-			for _, name := range namesIn(line) {
-				c.needles = append(c.needles, needle{text: name, name: true, order: tool})
-			}
+		for _, name := range names {
+			c.needles = append(c.needles, needle{text: name, name: true, order: tool})
 		}
-		out = append(out, c)
 	}
 	return out
 }
@@ -159,9 +148,10 @@ func plain(text string) string {
 
 func hear(list []*claim, p *transcript.Event) {
 	kind := p.Kind
-	switch kind {
-	case transcript.UserSaid, transcript.AgentSaid, transcript.ToolBegan, transcript.ToolEnded, transcript.Interrupted:
-	default:
+	name, tells := map[transcript.EventKind]string{
+		transcript.UserSaid: "user", transcript.AgentSaid: "agent", transcript.ToolBegan: "call", transcript.ToolEnded: "result", transcript.Interrupted: "interrupted",
+	}[kind]
+	if !tells {
 		return
 	}
 	text := p.Text()
@@ -170,7 +160,7 @@ func hear(list []*claim, p *transcript.Event) {
 	}
 	text, _ = redact.Text(text) // as the hand-over has it
 	text = plain(text)
-	e := Evidence{UUID: string(p.UUID), Off: p.Off, Kind: kindName(kind), Tool: p.Tool}
+	e := Evidence{UUID: string(p.UUID), Off: p.Off, Kind: name, Tool: p.Tool}
 	if p.Time > 0 {
 		e.At = transcript.Time(p.Time).UTC()
 	}
@@ -226,18 +216,4 @@ func (c *claim) evidence() []Evidence {
 		out = append(out, c.newest)
 	}
 	return out
-}
-
-func kindName(k transcript.EventKind) string {
-	switch k {
-	case transcript.UserSaid:
-		return "user"
-	case transcript.AgentSaid:
-		return "agent"
-	case transcript.ToolBegan:
-		return "call"
-	case transcript.ToolEnded:
-		return "result"
-	}
-	return "interrupted"
 }
