@@ -160,7 +160,7 @@ func TestPlaceOfNothing(t *testing.T) {
 	}
 	defer f.Close()
 	x := c.open()
-	for _, d := range []doc{{size: 1<<32 - 1}, {off: -5, size: 10}, {off: 1 << 62, size: 10}} {
+	for _, d := range []doc{{Size: 1<<32 - 1}, {Off: -5, Size: 10}, {Off: 1 << 62, Size: 10}} {
 		if x.say(f, &candidate{doc: d, file: &file{host: "claude-code"}}) {
 			t.Errorf("%+v says something", d)
 		}

@@ -51,19 +51,17 @@ type posting struct {
 
 // doc is what is kept of an entry: where it stands, not what it says.
 type doc struct {
-	fold   uint64 // equal texts have equal values
-	time   int64
-	off    int64
-	size   uint32
-	line   uint32
-	role   uint8
-	marked bool // stands for an original that is elsewhere
+	Fold       uint64 // equal texts have equal values
+	Time, Off  int64
+	Size, Line uint32
+	Role       uint8
+	Marked     bool // stands for an original that is elsewhere
 }
 
 const docSize = 8 + 8 + 8 + 4 + 4 + 2
 
 // fileSpan says which file documents belong to, from first on.
-type fileSpan struct{ file, first uint32 }
+type fileSpan struct{ File, First uint32 }
 
 // A builder is full when the next document might take it beyond its memory of
 // some hundred megabytes.
@@ -237,8 +235,8 @@ const (
 
 // footer closes a segment: sizes of the sections, and counts.
 type footer struct {
-	size                      [sections]uint64
-	docs, terms, forms, words uint64
+	Size                      [sections]uint64
+	Docs, Terms, Forms, Words uint64
 }
 
 // segmentWriter writes the sections of a segment in their order.
@@ -277,18 +275,18 @@ func (s *segmentWriter) term(name []byte, docs []uint32) error {
 		}
 		prev = n
 	}
-	if s.foot.terms%blockTerms == 0 {
+	if s.foot.Terms%blockTerms == 0 {
 		s.index = binary.LittleEndian.AppendUint32(s.index, uint32(len(s.terms)))
 		s.prev = s.prev[:0]
 	}
 	s.terms = appendShared(s.terms, s.prev, name)
-	if s.foot.terms%blockTerms == 0 {
-		s.terms = binary.AppendUvarint(s.terms, s.foot.size[secPostings])
+	if s.foot.Terms%blockTerms == 0 {
+		s.terms = binary.AppendUvarint(s.terms, s.foot.Size[secPostings])
 	}
 	s.terms = store.AppendNumbers(s.terms, uint64(len(docs)), uint64(len(s.post)))
 	s.prev = append(s.prev[:0], name...)
-	s.foot.terms++
-	s.foot.size[secPostings] += uint64(len(s.post))
+	s.foot.Terms++
+	s.foot.Size[secPostings] += uint64(len(s.post))
 	_, err := s.w.Write(s.post)
 	return err
 }
@@ -303,7 +301,7 @@ func appendShared[T string | []byte](dst []byte, prev, name T) []byte {
 }
 
 func (s *segmentWriter) section(n int, b []byte) error {
-	s.foot.size[n] = uint64(len(b))
+	s.foot.Size[n] = uint64(len(b))
 	_, err := s.w.Write(b)
 	return err
 }
@@ -326,16 +324,7 @@ func (s *segmentWriter) finish(forms func(add func(form []byte)) error, docs []d
 	if err != nil {
 		return made, err
 	}
-	table := make([]byte, 0, docSize*len(docs))
-	for i := range docs {
-		table = docs[i].append(table)
-	}
-	where := []byte{}
-	for _, sp := range spans {
-		where = binary.LittleEndian.AppendUint32(where, sp.file)
-		where = binary.LittleEndian.AppendUint32(where, sp.first)
-	}
-	for n, b := range [][]byte{secTerms: s.terms, secBlocks: s.index, secForms: list, secFormBlocks: index, secSignatures: sigs, secDocs: table, secNorms: norms, secSpans: where} {
+	for n, b := range [][]byte{secTerms: s.terms, secBlocks: s.index, secForms: list, secFormBlocks: index, secSignatures: sigs, secDocs: fixed(docs), secNorms: norms, secSpans: fixed(spans)} {
 		if n == secPostings {
 			continue
 		}
@@ -343,8 +332,10 @@ func (s *segmentWriter) finish(forms func(add func(form []byte)) error, docs []d
 			return made, err
 		}
 	}
-	s.foot.docs, s.foot.forms, s.foot.words = uint64(len(docs)), uint64(count), words
-	if _, err := s.w.Write(s.foot.append(nil)); err != nil {
+	s.foot.Docs, s.foot.Forms, s.foot.Words = uint64(len(docs)), uint64(count), words
+	foot := fixed(s.foot)
+	foot = append(binary.LittleEndian.AppendUint32(foot, crc32.ChecksumIEEE(foot)), segmentMagic...)
+	if _, err := s.w.Write(foot); err != nil {
 		return made, err
 	}
 	if err := s.w.Flush(); err != nil {
@@ -354,28 +345,21 @@ func (s *segmentWriter) finish(forms func(add func(form []byte)) error, docs []d
 	if err != nil {
 		return made, err
 	}
-	return segmentInfo{size: uint64(size), docs: s.foot.docs}, s.f.Close()
+	return segmentInfo{size: uint64(size), docs: s.foot.Docs}, s.f.Close()
 }
 
-func (d *doc) append(b []byte) []byte {
-	b = binary.LittleEndian.AppendUint64(b, d.fold)
-	b = binary.LittleEndian.AppendUint64(b, uint64(d.time))
-	b = binary.LittleEndian.AppendUint64(b, uint64(d.off))
-	b = binary.LittleEndian.AppendUint32(b, d.size)
-	b = binary.LittleEndian.AppendUint32(b, d.line)
-	return append(b, d.role, byte(store.Bit(d.marked)))
+// fixed are values of a fixed size as they stand in a file.
+func fixed(v any) []byte {
+	b, _ := binary.Append(nil, binary.LittleEndian, v) // they are
+	return b
 }
 
-func (f *footer) append(b []byte) []byte {
-	start := len(b)
-	for _, n := range f.size {
-		b = binary.LittleEndian.AppendUint64(b, n)
+// readFixed is [fixed] the other way round.
+func readFixed(b []byte, v any) error {
+	if _, err := binary.Decode(b, binary.LittleEndian, v); err != nil {
+		return errDamaged
 	}
-	for _, n := range [...]uint64{f.docs, f.terms, f.forms, f.words} {
-		b = binary.LittleEndian.AppendUint64(b, n)
-	}
-	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b[start:]))
-	return append(b, segmentMagic...)
+	return nil
 }
 
 // write makes the segment. The builder is of no use afterwards.

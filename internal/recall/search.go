@@ -134,7 +134,7 @@ func Words(text string) bool { return len(parse(text)) > 0 }
 func answer(segs []*segment, words []asked) error {
 	total := 0.0
 	for _, s := range segs {
-		total += float64(s.foot.docs)
+		total += float64(s.foot.Docs)
 	}
 	for i := range words {
 		w := &words[i]
@@ -396,8 +396,8 @@ func project(f *file) string { return cmp.Or(f.cwd, f.folder) }
 func score(ctx context.Context, segs []*segment, words []asked, files map[uint32]*file, fewer bool) ([]candidate, error) {
 	docs, total := 0.0, 0.0
 	for _, s := range segs {
-		docs += float64(s.foot.docs)
-		total += float64(s.foot.words)
+		docs += float64(s.foot.Docs)
+		total += float64(s.foot.Words)
 	}
 	mean := max(1, total/max(1, docs))
 	k := scorer{words: words, files: files, docs: docs, name: true}
@@ -444,7 +444,7 @@ func score(ctx context.Context, segs []*segment, words []asked, files map[uint32
 		if err != nil {
 			return nil, err
 		}
-		found[i] = candidate{n: v.n, doc: d, file: v.file, score: v.score * prior(transcript.Role(d.role))}
+		found[i] = candidate{n: v.n, doc: d, file: v.file, score: v.score * prior(transcript.Role(d.Role))}
 	}
 	return best(found), nil
 }
@@ -597,7 +597,7 @@ func prior(r transcript.Role) float64 {
 
 func best(c []candidate) []candidate {
 	slices.SortFunc(c, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.doc.time, a.doc.time), cmp.Compare(a.file.path, b.file.path), cmp.Compare(a.n, b.n))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.doc.Time, a.doc.Time), cmp.Compare(a.file.path, b.file.path), cmp.Compare(a.n, b.n))
 	})
 	return c
 }
@@ -612,7 +612,7 @@ func (s *segment) accumulate(words []asked, norms *[256]float32, docs float64) (
 	if err := s.load(&s.norms, secNorms); err != nil {
 		return nil, nil, err
 	}
-	scores, masks = make([]float32, s.foot.docs), make([]uint32, s.foot.docs)
+	scores, masks = make([]float32, s.foot.Docs), make([]uint32, s.foot.Docs)
 	for i := range words {
 		w := &words[i]
 		if w.optional && float64(w.alts[0].docs) > min(common, docs/4) {
@@ -672,7 +672,7 @@ func (x *Index) foldCopies(found []candidate) []candidate {
 		if of, made := x.opts.Clone(c.file.id); of != "" {
 			source, size = of, made
 		}
-		if c.clone = source != ""; c.clone && c.doc.off < size {
+		if c.clone = source != ""; c.clone && c.doc.Off < size {
 			c.source = source
 		}
 	}
@@ -686,9 +686,9 @@ func (x *Index) foldCopies(found []candidate) []candidate {
 		if c.source != "" && sessions[c.source] {
 			continue
 		}
-		i, seen := at[c.doc.fold]
-		if !seen || c.doc.fold == 0 {
-			at[c.doc.fold] = len(out)
+		i, seen := at[c.doc.Fold]
+		if !seen || c.doc.Fold == 0 {
+			at[c.doc.Fold] = len(out)
 			out = append(out, c)
 			continue
 		}
@@ -704,7 +704,7 @@ func (x *Index) foldCopies(found []candidate) []candidate {
 
 func before(a, b *candidate) bool {
 	rank := func(c *candidate) (n int) {
-		if c.doc.marked {
+		if c.doc.Marked {
 			n += 4
 		}
 		if c.clone {
@@ -715,7 +715,7 @@ func before(a, b *candidate) bool {
 		}
 		return n
 	}
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.doc.time, b.doc.time), cmp.Compare(a.file.number, b.file.number)) < 0
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.doc.Time, b.doc.Time), cmp.Compare(a.file.number, b.file.number)) < 0
 }
 
 // read looks at what the best candidates say and orders them by it.
@@ -728,7 +728,7 @@ func (x *Index) read(found []candidate, words []asked, n int) []candidate {
 	}()
 	newest := int64(0)
 	for i := range found {
-		newest = max(newest, found[i].doc.time)
+		newest = max(newest, found[i].doc.Time)
 	}
 	m := newMatcher(words)
 	out := found[:0:0]
@@ -746,7 +746,7 @@ func (x *Index) read(found []candidate, words []asked, n int) []candidate {
 			continue
 		}
 		c.match = m.match(c.text)
-		age := float64(newest-c.doc.time) / float64(30*24*time.Hour/time.Millisecond)
+		age := float64(newest-c.doc.Time) / float64(30*24*time.Hour/time.Millisecond)
 		c.score *= c.match.factor() * (1 + 0.05/(1+max(0, age)))
 		out = append(out, c)
 	}
@@ -764,11 +764,11 @@ const worthless = 0.04
 
 // say reads a candidate's text. False means that it is not there any more.
 func (x *Index) say(f io.ReaderAt, c *candidate) bool {
-	if c.doc.size > transcript.MaxLine { // of a damaged index
+	if c.doc.Size > transcript.MaxLine { // of a damaged index
 		return false
 	}
-	b := make([]byte, c.doc.size)
-	if _, err := f.ReadAt(b, c.doc.off); err != nil && !errors.Is(err, io.EOF) {
+	b := make([]byte, c.doc.Size)
+	if _, err := f.ReadAt(b, c.doc.Off); err != nil && !errors.Is(err, io.EOF) {
 		return false
 	}
 	s, _, ok := transcript.Say(b, hostOf(c.file), nil)
@@ -776,8 +776,8 @@ func (x *Index) say(f io.ReaderAt, c *candidate) bool {
 		return false
 	}
 	c.uuid, c.text = string(s.UUID), s.Text
-	if !c.doc.marked {
-		return foldOf(&s) == c.doc.fold
+	if !c.doc.Marked {
+		return foldOf(&s) == c.doc.Fold
 	}
 	if m, ok := transcript.MarkerOf(b); ok {
 		if text, ok := x.opts.Original(m.Hash, string(s.Text[:s.Message])); ok {
@@ -933,15 +933,15 @@ func (m *matcher) match(text []byte) match {
 func (x *Index) hit(c *candidate, words []asked) Hit {
 	f := c.file
 	h := Hit{
-		Session: f.id, Host: f.host, Project: project(f), Path: f.path, Line: int(c.doc.line), Role: transcript.Role(c.doc.role).String(),
-		Removed: c.doc.off < f.boundary, Copies: c.copies, Score: math.Round(100*c.score) / 100,
+		Session: f.id, Host: f.host, Project: project(f), Path: f.path, Line: int(c.doc.Line), Role: transcript.Role(c.doc.Role).String(),
+		Removed: c.doc.Off < f.boundary, Copies: c.copies, Score: math.Round(100*c.score) / 100,
 	}
 	h.Ref = f.id + "#" + refOf(c.uuid, h.Line)
 	if f.agent {
 		h.Agent, h.Session = f.id, cmp.Or(f.parent, f.id)
 	}
-	if c.doc.time != 0 {
-		h.Time = transcript.Time(c.doc.time).Format(time.RFC3339)
+	if c.doc.Time != 0 {
+		h.Time = transcript.Time(c.doc.Time).Format(time.RFC3339)
 	}
 	h.Snippet, h.Marks = snippet(c.text, c.match, newMatcher(words))
 	return h

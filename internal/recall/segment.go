@@ -65,27 +65,28 @@ func (s *segment) open(size int64) error {
 		return errDamaged
 	}
 	at := int64(len(head))
-	for i := range s.foot.size {
-		s.foot.size[i] = binary.LittleEndian.Uint64(tail[8*i:])
+	if err := readFixed(tail, &s.foot); err != nil {
+		return err
+	}
+	for i, size := range s.foot.Size {
 		s.start[i] = at
-		at += int64(s.foot.size[i])
+		at += int64(size)
 	}
-	for i, p := range [...]*uint64{&s.foot.docs, &s.foot.terms, &s.foot.forms, &s.foot.words} {
-		*p = binary.LittleEndian.Uint64(tail[8*(sections+i):])
-	}
-	if at != size-int64(len(tail)) || s.foot.size[secNorms] != s.foot.docs || s.foot.size[secDocs] != docSize*s.foot.docs {
+	if at != size-int64(len(tail)) || s.foot.Size[secNorms] != s.foot.Docs || s.foot.Size[secDocs] != docSize*s.foot.Docs {
 		return errDamaged
 	}
 	where, err := s.section(secSpans)
 	if err != nil {
 		return err
 	}
-	for ; len(where) >= 8; where = where[8:] {
-		sp := fileSpan{binary.LittleEndian.Uint32(where), binary.LittleEndian.Uint32(where[4:])}
-		if uint64(sp.first) > s.foot.docs || len(s.spans) > 0 && sp.first < s.spans[len(s.spans)-1].first {
+	s.spans = make([]fileSpan, len(where)/8)
+	if err := readFixed(where, s.spans); err != nil {
+		return err
+	}
+	for i, sp := range s.spans {
+		if uint64(sp.First) > s.foot.Docs || i > 0 && sp.First < s.spans[i-1].First {
 			return errDamaged
 		}
-		s.spans = append(s.spans, sp)
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (s *segment) load(into *[]byte, n int) (err error) {
 }
 
 func (s *segment) section(n int) ([]byte, error) {
-	b := make([]byte, s.foot.size[n])
+	b := make([]byte, s.foot.Size[n])
 	if _, err := s.f.ReadAt(b, s.start[n]); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -117,30 +118,24 @@ func (s *segment) section(n int) ([]byte, error) {
 // each calls fn for the documents of each file, first to end.
 func (s *segment) each(fn func(file, first, end uint32)) {
 	for i, sp := range s.spans {
-		end := uint32(s.foot.docs)
+		end := uint32(s.foot.Docs)
 		if i+1 < len(s.spans) {
-			end = s.spans[i+1].first
+			end = s.spans[i+1].First
 		}
-		fn(sp.file, sp.first, end)
+		fn(sp.File, sp.First, end)
 	}
 }
 
-func (s *segment) doc(n uint32) (doc, error) {
+func (s *segment) doc(n uint32) (d doc, err error) {
 	var b [docSize]byte
-	if uint64(n) >= s.foot.docs {
-		return doc{}, errDamaged
+	if uint64(n) >= s.foot.Docs {
+		return d, errDamaged
 	}
 	if _, err := s.f.ReadAt(b[:], s.start[secDocs]+int64(n)*docSize); err != nil {
-		return doc{}, err
+		return d, err
 	}
-	return readDoc(b[:]), nil
-}
-
-func readDoc(b []byte) doc {
-	return doc{
-		fold: binary.LittleEndian.Uint64(b), time: int64(binary.LittleEndian.Uint64(b[8:])), off: int64(binary.LittleEndian.Uint64(b[16:])),
-		size: binary.LittleEndian.Uint32(b[24:]), line: binary.LittleEndian.Uint32(b[28:]), role: b[32], marked: b[33] != 0,
-	}
+	err = readFixed(b[:], &d)
+	return d, err
 }
 
 // entry is a term of the dictionary.
@@ -169,7 +164,7 @@ func (s *segment) block(n int, fn func(*entry) bool) error {
 			e.off += e.size
 		}
 		e.docs, e.size = r.Uvarint(), r.Uvarint()
-		if r.Bad || e.off+e.size > s.foot.size[secPostings] {
+		if r.Bad || e.off+e.size > s.foot.Size[secPostings] {
 			return errDamaged
 		}
 		if !fn(&e) {
@@ -184,11 +179,11 @@ func (s *segment) blockBytes(index []byte, n, sec int) ([]byte, error) {
 	if 4*n+4 > len(index) {
 		return nil, errDamaged
 	}
-	from, to := uint64(binary.LittleEndian.Uint32(index[4*n:])), s.foot.size[sec]
+	from, to := uint64(binary.LittleEndian.Uint32(index[4*n:])), s.foot.Size[sec]
 	if 4*n+8 <= len(index) {
 		to = uint64(binary.LittleEndian.Uint32(index[4*n+4:]))
 	}
-	if from > to || to > s.foot.size[sec] {
+	if from > to || to > s.foot.Size[sec] {
 		return nil, errDamaged
 	}
 	b := make([]byte, to-from)
@@ -243,7 +238,7 @@ func (s *segment) find(name []byte) (found entry, ok bool, err error) {
 
 // from walks the dictionary from name on, until fn returns false.
 func (s *segment) from(name []byte, fn func(*entry) bool) error {
-	if s.foot.terms == 0 {
+	if s.foot.Terms == 0 {
 		return nil
 	}
 	if err := s.load(&s.blocks, secBlocks); err != nil {
@@ -294,7 +289,7 @@ func (s *segment) decode(b []byte, fn func(doc, tf uint32)) error {
 			tf = uint32(b[i])
 			i++
 		}
-		if n += v >> 1; n >= s.foot.docs {
+		if n += v >> 1; n >= s.foot.Docs {
 			return errDamaged
 		}
 		fn(uint32(n), tf)
@@ -516,7 +511,11 @@ func (m *mergedDocs) take(s *segment, live func(uint32) bool) ([]int32, error) {
 	if err := s.load(&s.norms, secNorms); err != nil {
 		return nil, err
 	}
-	numbers := make([]int32, s.foot.docs)
+	docs := make([]doc, s.foot.Docs)
+	if err := readFixed(table, docs); err != nil {
+		return nil, err
+	}
+	numbers := make([]int32, s.foot.Docs)
 	for i := range numbers {
 		numbers[i] = -1
 	}
@@ -527,7 +526,7 @@ func (m *mergedDocs) take(s *segment, live func(uint32) bool) ([]int32, error) {
 		m.spans = append(m.spans, fileSpan{file, uint32(len(m.docs))})
 		for d := first; d < end; d++ {
 			numbers[d] = int32(len(m.docs))
-			m.docs = append(m.docs, readDoc(table[int(d)*docSize:]))
+			m.docs = append(m.docs, docs[d])
 			m.norms = append(m.norms, s.norms[d])
 			m.words += uint64(length(s.norms[d]))
 		}
@@ -552,7 +551,7 @@ type walk struct {
 func (k *walk) postings() ([]byte, error) {
 	off, end := k.cur.off, k.cur.off+k.cur.size
 	if off < k.from || end > k.from+uint64(len(k.ahead)) {
-		n := min(max(k.cur.size, readAhead), k.s.foot.size[secPostings]-off)
+		n := min(max(k.cur.size, readAhead), k.s.foot.Size[secPostings]-off)
 		k.ahead, k.from = slices.Grow(k.ahead[:0], int(n))[:n], off
 		if _, err := k.s.f.ReadAt(k.ahead, k.s.start[secPostings]+int64(off)); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
@@ -565,7 +564,7 @@ const readAhead = 256 << 10
 
 func (k *walk) next() ([]byte, error) {
 	for len(k.rest) == 0 {
-		if uint64(k.block)*blockTerms >= k.s.foot.terms {
+		if uint64(k.block)*blockTerms >= k.s.foot.Terms {
 			return nil, nil
 		}
 		err := k.s.block(k.block, func(e *entry) bool {

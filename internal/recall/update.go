@@ -520,16 +520,16 @@ func (in *indexer) line(f *file, line []byte) (err error) {
 		if s.Role == transcript.SaidNothing {
 			continue
 		}
-		d := doc{time: s.Time, off: off, size: uint32(size), line: f.lines + 1, role: uint8(s.Role), fold: foldOf(&s)}
+		d := doc{Time: s.Time, Off: off, Size: uint32(size), Line: f.lines + 1, Role: uint8(s.Role), Fold: foldOf(&s)}
 		if s.Shown {
-			if d.fold != in.answer {
+			if d.Fold != in.answer {
 				in.shown = append(in.shown, shownText{d, bytes.Clone(clean(s.Text))})
 			}
 			continue
 		}
 		if s.Role == transcript.SaidAssistant {
-			in.answer = d.fold
-			in.shown = slices.DeleteFunc(in.shown, func(t shownText) bool { return t.doc.fold == d.fold })
+			in.answer = d.Fold
+			in.shown = slices.DeleteFunc(in.shown, func(t shownText) bool { return t.doc.Fold == d.Fold })
 		}
 		if !s.Marked {
 			in.b.add(d, clean(s.Text))
@@ -539,7 +539,7 @@ func (in *indexer) line(f *file, line []byte) (err error) {
 		var original []byte
 		if m, ok := transcript.MarkerOf(raw); ok {
 			f.source = m.Source
-			d.marked, d.fold = true, foldOfHash(m.Hash)
+			d.Marked, d.Fold = true, foldOfHash(m.Hash)
 			if text, ok := in.commit.x.opts.Original(m.Hash, string(s.Text[:s.Message])); ok {
 				original = clean([]byte(text))
 			}
