@@ -455,3 +455,79 @@ func TestWholeGeminiFiles(t *testing.T) {
 		t.Errorf("%s", got[id])
 	}
 }
+
+// Whose folder a name of Gemini CLI's stands for is said by its list, or by a marker in one
+// of two places; without either its sessions have none.
+func TestGeminiOwners(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	const chat = `{"sessionId":"ID","kind":"main"}` + "\n" + `{"id":"m1","timestamp":"2026-03-01T11:00:01.000Z","type":"user","content":[{"text":"hello"}]}` + "\n"
+	p.write(".gemini/projects.json", `{"projects":{"/work/listed":"listed"}}`)
+	p.write(".gemini/tmp/marked/.project_root", "/work/marked\n")
+	p.write(".gemini/history/older/.project_root", "/work/older")
+	for _, name := range []string{"listed", "marked", "older", "none"} {
+		p.write(".gemini/tmp/"+name+"/chats/session-2026-03-01T11-00-"+name+".jsonl", strings.Replace(chat, "ID", name, 1))
+	}
+	got := p.refresh(host.Gemini)
+	for name, cwd := range map[string]string{"listed": `"cwd":"/work/listed"`, "marked": `"cwd":"/work/marked"`, "older": `"cwd":"/work/older"`, "none": `"type":"user"`} {
+		if !strings.Contains(got[name], cwd) || name == "none" && strings.Contains(got[name], "cwd") {
+			t.Errorf("%s: %s", name, got[name])
+		}
+	}
+	dir := filepath.Join(p.dir, ".gemini")
+	if owner, ok := mirror.GeminiOwner(dir, "older"); owner != "/work/older" || !ok {
+		t.Errorf("%s %v", owner, ok)
+	}
+	if _, ok := mirror.GeminiOwner(dir, "none"); ok {
+		t.Error("an owner of nothing")
+	}
+	if file := mirror.GeminiFile(dir, "marked"); filepath.Base(file) != "session-2026-03-01T11-00-marked.jsonl" || mirror.GeminiFile(dir, "nobody") != "" {
+		t.Errorf("%s", file)
+	}
+	if projects := mirror.GeminiProjects(dir); len(projects) != 1 || projects["listed"] != "/work/listed" {
+		t.Errorf("%v", projects)
+	}
+	if err := os.Remove(filepath.Join(dir, "tmp", "none", "chats", "session-2026-03-01T11-00-none.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.refresh(host.Gemini); len(got) != 3 || got["none"] != "" {
+		t.Errorf("%d mirrors", len(got))
+	}
+}
+
+// A session as the importer takes it is all that the host's database has of it.
+func TestOpencodeSession(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	db := p.database()
+	p.session(db, "ses_1", nil, "the lexer")
+	p.message(db, "ses_1", 1, `"role":"user"`, text("hello"), text("again"))
+	p.message(db, "ses_1", 2, `"role":"assistant"`, text("I look."))
+	info, messages, err := mirror.OpencodeSession(t.Context(), p.find, "ses_1")
+	if err != nil || len(messages) != 2 || info.Get("id").String() != "ses_1" || info.Get("title").String() != "the lexer" || info.Get("projectID").String() != "p" || info.Get("time.updated").Int() == 0 {
+		t.Fatalf("%s, %d messages, %v", info.Raw, len(messages), err)
+	}
+	first := messages[0]
+	if first.Get("info.sessionID").String() != "ses_1" || first.Get("parts.#").Int() != 2 || first.Get("parts.1.text").String() != "again" || first.Get("parts.0.messageID").String() != first.Get("info.id").String() {
+		t.Errorf("%s", first.Raw)
+	}
+	if _, _, err := mirror.OpencodeSession(t.Context(), p.find, "ses_2"); err == nil {
+		t.Error("a session of nobody")
+	}
+	if err := mirror.Check(t.Context(), host.Of(host.Opencode), p.find); err != nil {
+		t.Error(err)
+	}
+	if err := mirror.Check(t.Context(), host.Of(host.Opencode), func(_, usual string) string { return filepath.Join(p.dir, "none", usual) }); err != nil {
+		t.Errorf("no database: %v", err)
+	}
+	p.exec(db, `DROP TABLE part`)
+	if err := mirror.Check(t.Context(), host.Of(host.Opencode), p.find); err == nil || !strings.Contains(err.Error(), "opencode.db") {
+		t.Errorf("a database without parts: %v", err)
+	}
+	if err := mirror.Check(t.Context(), host.Of(host.Gemini), p.find); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := mirror.OpencodeSession(t.Context(), p.find, "ses_1"); err == nil {
+		t.Error("messages without parts")
+	}
+}
