@@ -187,7 +187,7 @@ func (s *NameScan) folder(i int) bool {
 	}
 	run := b[from:s.runEnd]
 	drive := len(run) > 2 && run[1] == ':' && run[2] == '\\'
-	s.folders = drive || nameClass(run[0]) != 0 && fileName(run[bytes.LastIndexByte(run, '\\')+1:])
+	s.folders = drive || nameClass(run[0]) != 0 && FileName(run[bytes.LastIndexByte(run, '\\')+1:])
 	return s.folders
 }
 
@@ -226,7 +226,7 @@ func (s *NameScan) path(word []byte, shape uint16) (Name, bool) {
 			word = word[1:]
 		}
 		// resp.json() is a call.
-		if !fileName(word) || s.at < len(s.Text) && s.Text[s.at] == '(' {
+		if !FileName(word) || s.at < len(s.Text) && s.Text[s.at] == '(' {
 			return Name{}, false
 		}
 		if word[0] == '_' {
@@ -235,7 +235,7 @@ func (s *NameScan) path(word []byte, shape uint16) (Name, bool) {
 	}
 	slash := bytes.LastIndexByte(word, '/')
 	base := word[slash+1:]
-	if len(base) < minBase || len(base) > maxName || base[0] == '_' && fileName(base[1:]) || !nameable(base) || slash >= 0 && s.noPath(word, slash) {
+	if len(base) < minBase || len(base) > maxName || base[0] == '_' && FileName(base[1:]) || !nameable(base) || slash >= 0 && s.noPath(word, slash) {
 		return Name{}, false
 	}
 	return Name{Text: word, Base: base, Path: true}, true
@@ -255,7 +255,7 @@ func (s *NameScan) noPath(word []byte, slash int) bool {
 		return true
 	case bytes.Contains(word, []byte("/.overtone/")), bytes.Contains(word, []byte("/.claude/projects/")), bytes.Contains(word, []byte("/.codex/sessions/")):
 		return true
-	case fileName(base):
+	case FileName(base):
 		return false
 	}
 	plain := !bytes.ContainsFunc(base, func(r rune) bool { return r >= utf8.RuneSelf || class[r]&(isLower|isUpper) == 0 }) && !identifier(base)
@@ -273,7 +273,7 @@ func contextLine(w []byte) []byte {
 		for j < len(w) && nameClass(w[j])&isDigit != 0 {
 			j++
 		}
-		if (j == len(w) || w[j] == '-') && fileName(w[bytes.LastIndexByte(w[:i], '/')+1:i]) {
+		if (j == len(w) || w[j] == '-') && FileName(w[bytes.LastIndexByte(w[:i], '/')+1:i]) {
 			return w[:i]
 		}
 	}
@@ -281,9 +281,7 @@ func contextLine(w []byte) []byte {
 }
 
 // FileName reports whether a word ends like the name of a file.
-func FileName(w string) bool { return fileName([]byte(w)) }
-
-func fileName(w []byte) bool {
+func FileName(w []byte) bool {
 	dot := bytes.LastIndexByte(w, '.')
 	return dot > 0 && len(w)-dot <= 8 && fileSuffix(string(w[dot+1:]))
 }

@@ -425,7 +425,7 @@ func (r *Record) Own(name int) bool {
 	if n.secret || n.defined {
 		return !n.secret
 	}
-	return n.path && extract.FileName(n.text) && !slices.ContainsFunc([]string{"node_modules/", "site-packages/", "/pkg/mod/", "/vendor/", "/.cargo/", "/usr/"}, func(dir string) bool { return strings.Contains(n.full, dir) })
+	return n.path && extract.FileName([]byte(n.text)) && !slices.ContainsFunc([]string{"node_modules/", "site-packages/", "/pkg/mod/", "/vendor/", "/.cargo/", "/usr/"}, func(dir string) bool { return strings.Contains(n.full, dir) })
 }
 
 // Names is how many names there are.

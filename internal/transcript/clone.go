@@ -268,7 +268,7 @@ func (s *Session) write(ctx context.Context, src *os.File, dst *os.File, ch *Cha
 		r: bufio.NewReaderSize(interruptible{ctx, io.NewSectionReader(src, 0, s.Size)}, copyBuffer),
 		w: bufio.NewWriterSize(dst, copyBuffer),
 	}
-	w := cloner{s: s, ch: ch, fix: fix, out: c, touched: ch.Touched, removed: ch.Removed, sizes: sizes, ids: s.extraSIDs, first: -1}
+	w := cloner{s: s, ch: ch, fix: fix, out: c, touched: ch.Touched, removed: ch.Removed, sizes: sizes, ids: s.ids, first: -1}
 	if len(s.live.list) > 0 {
 		w.first = int(slices.Min(s.live.list))
 	}
@@ -399,20 +399,14 @@ func next(list *[]int32, i int32) bool {
 	return true
 }
 
-// idsOf lists where the session's id stands in an entry, in order. Nearly all
-// entries have one, in their own field; the rest is in a list of its own.
+// idsOf lists where the session's id stands in an entry, in order.
 func (w *cloner) idsOf(e *Entry) []span {
 	w.spans = w.spans[:0]
 	for len(w.ids) > 0 && w.ids[0].off < e.Off+int64(e.Len) {
 		w.spans = append(w.spans, w.ids[0])
 		w.ids = w.ids[1:]
 	}
-	if e.sidLen > 0 {
-		w.spans = append(w.spans, span{e.Off + int64(e.sid), int32(e.sidLen)})
-	}
-	if len(w.spans) > 1 {
-		slices.SortFunc(w.spans, func(a, b span) int { return int(a.off - b.off) })
-	}
+	slices.SortFunc(w.spans, func(a, b span) int { return int(a.off - b.off) })
 	return w.spans
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,8 +57,8 @@ func GeminiLines(path string) ([]byte, error) {
 	if size > maxGemini {
 		return nil, fmt.Errorf("%s: too long a session", path)
 	}
-	data := make([]byte, size)
-	if n, err := f.ReadAt(data, 0); err != nil && n < len(data) {
+	data, err := io.ReadAll(f)
+	if err != nil {
 		return nil, err
 	}
 	data = bytes.TrimPrefix(data, bom)

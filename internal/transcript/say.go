@@ -22,19 +22,13 @@ const (
 )
 
 func (r Role) String() string {
-	switch r {
-	case SaidUser, SaidHost:
-		return "user"
-	case SaidAssistant:
-		return "assistant"
-	case SaidTool:
-		return "tool"
-	case SaidThinking:
-		return "thinking"
-	case SaidSummary:
-		return "summary"
+	names := [...]string{
+		SaidUser: "user", SaidAssistant: "assistant", SaidTool: "tool", SaidThinking: "thinking", SaidSummary: "summary", SaidHost: "user",
 	}
-	return ""
+	if int(r) < len(names) {
+		return names[r]
+	}
+	return "" // of a damaged index
 }
 
 // Saying is what one entry says to a reader: everything a model read or wrote.

@@ -46,8 +46,8 @@ type Session struct {
 	nodes      map[key]int32   // uuid → its entry; the last of duplicates
 	msgs       map[key]int32   // message ids, numbered from 1
 	preserved  preservedSegment
-	named      []key // by any compaction
-	extraSIDs  []span
+	named      []key   // by any compaction
+	ids        []span  // where the session is named, in their order
 	lastUsage  record  // only its usage and model
 	counts     []int32 // Codex: the entries that report usage
 	rolled     []rollback
@@ -200,12 +200,11 @@ func (s *Session) add(r *record, obj []byte, off int64) {
 
 // place puts a line of Claude Code's into the tree.
 func (s *Session) place(r *record, e *Entry, n int32, obj []byte) {
-	if len(r.Session) > 0 {
-		e.sid, e.sidLen = s.sidSpan(obj, r.Session, e.Off)
-	}
 	// Some versions write the id a second time, under another key.
-	if len(r.sidAlt) > 0 {
-		s.extraSIDs = append(s.extraSIDs, span{e.Off + int64(offsetIn(obj, r.sidAlt)), int32(len(r.sidAlt))})
+	for _, id := range [...][]byte{r.Session, r.sidAlt} {
+		if len(id) > 0 {
+			s.ids = append(s.ids, span{e.Off + int64(offsetIn(obj, id)), int32(len(id))})
+		}
 	}
 	s.link(r, e, n)
 	if e.Kind == Boundary && !e.Has(Sidechain) {
@@ -290,7 +289,7 @@ func (s *Session) ownIDs(r *record, e *Entry, obj []byte) {
 	}
 	for _, id := range r.ids {
 		if len(id) > 0 && (string(id) == s.thread || string(id) == s.ID) {
-			s.extraSIDs = append(s.extraSIDs, span{e.Off + int64(offsetIn(obj, id)), int32(len(id))})
+			s.ids = append(s.ids, span{e.Off + int64(offsetIn(obj, id)), int32(len(id))})
 		}
 	}
 }
@@ -345,14 +344,6 @@ func titleOf(t string) string {
 
 // offsetIn is the offset of part, a sub-slice of whole.
 func offsetIn(whole, part []byte) int { return cap(whole) - cap(part) }
-
-func (s *Session) sidSpan(obj, sid []byte, off int64) (uint32, uint8) {
-	if len(sid) > 255 {
-		s.extraSIDs = append(s.extraSIDs, span{off + int64(offsetIn(obj, sid)), int32(len(sid))})
-		return 0, 0
-	}
-	return uint32(offsetIn(obj, sid)), uint8(len(sid))
-}
 
 // read takes what a compaction kept: older versions name the ends of a segment,
 // newer ones list every message.

@@ -123,8 +123,6 @@ type Entry struct {
 	Think  int32 // bytes of thinking
 	msg    int32 // index of its message.id, 0 for none
 	tool0  int32 // first of its tool references
-	sid    uint32
-	sidLen uint8
 	Kind   Kind
 	Flags  Flags
 }
