@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -27,16 +28,13 @@ func refreshGemini(dir, root, mine string) error {
 			if err != nil {
 				continue
 			}
-			slug, _, _ := strings.Cut(strings.TrimPrefix(path, filepath.Join(dir, "tmp")+string(filepath.Separator)), string(filepath.Separator))
 			g, err := transcript.GeminiAbout(path)
 			if err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			if g.CWD == "" {
-				g.CWD = folders[slug]
-			}
-			if g.CWD == "" {
+			slug := filepath.Base(filepath.Dir(folder))
+			if g.CWD = cmp.Or(g.CWD, folders[slug]); g.CWD == "" {
 				g.CWD, _ = GeminiOwner(dir, slug)
 			}
 			m := transcript.GeminiMirror(root, path, g)
