@@ -145,33 +145,28 @@ type entry struct {
 	off, size uint64 // of its postings
 }
 
-// block decodes the terms of one block in turn, until fn returns false.
-func (s *segment) block(n int, fn func(*entry) bool) error {
+// block decodes the terms of one block.
+func (s *segment) block(n int) (list []entry, err error) {
 	if err := s.load(&s.blocks, secBlocks); err != nil {
-		return err
+		return nil, err
 	}
 	b, err := s.blockBytes(s.blocks, n, secTerms)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r := reader{store.Decoder{B: b}}
-	var e entry
-	for i := 0; len(r.B) > 0; i++ {
-		e.name = r.shared(e.name)
-		if i == 0 {
+	for e := (entry{}); len(r.B) > 0; e.off += e.size {
+		e.name = r.shared(slices.Clone(e.name))
+		if len(list) == 0 {
 			e.off = r.Uvarint()
-		} else {
-			e.off += e.size
 		}
 		e.docs, e.size = r.Uvarint(), r.Uvarint()
 		if r.Bad || e.off+e.size > s.foot.Size[secPostings] {
-			return errDamaged
+			return nil, errDamaged
 		}
-		if !fn(&e) {
-			return nil
-		}
+		list = append(list, e)
 	}
-	return nil
+	return list, nil
 }
 
 // blockBytes reads block n of a section with the given offsets.
@@ -229,7 +224,7 @@ func (s *segment) seek(index []byte, sec int, name []byte) (int, error) {
 func (s *segment) find(name []byte) (found entry, ok bool, err error) {
 	err = s.from(name, func(e *entry) bool {
 		if ok = bytes.Equal(e.name, name); ok {
-			found = entry{slices.Clone(e.name), e.docs, e.off, e.size}
+			found = *e
 		}
 		return false
 	})
@@ -248,15 +243,15 @@ func (s *segment) from(name []byte, fn func(*entry) bool) error {
 	if err != nil {
 		return err
 	}
-	for more := true; more && n < len(s.blocks)/4; n++ {
-		err := s.block(n, func(e *entry) bool {
-			if bytes.Compare(e.name, name) >= 0 {
-				more = fn(e)
-			}
-			return more
-		})
+	for ; n < len(s.blocks)/4; n++ {
+		list, err := s.block(n)
 		if err != nil {
 			return err
+		}
+		for i := range list {
+			if bytes.Compare(list[i].name, name) >= 0 && !fn(&list[i]) {
+				return nil
+			}
 		}
 	}
 	return nil
@@ -562,19 +557,14 @@ func (k *walk) postings() ([]byte, error) {
 
 const readAhead = 256 << 10
 
-func (k *walk) next() ([]byte, error) {
-	for len(k.rest) == 0 {
+func (k *walk) next() (name []byte, err error) {
+	for ; len(k.rest) == 0; k.block++ {
 		if uint64(k.block)*blockTerms >= k.s.foot.Terms {
 			return nil, nil
 		}
-		err := k.s.block(k.block, func(e *entry) bool {
-			k.rest = append(k.rest, entry{slices.Clone(e.name), e.docs, e.off, e.size})
-			return true
-		})
-		if err != nil {
+		if k.rest, err = k.s.block(k.block); err != nil {
 			return nil, err
 		}
-		k.block++
 	}
 	k.cur, k.rest = k.rest[0], k.rest[1:]
 	return k.cur.name, nil
