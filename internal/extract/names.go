@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
 // Name is a word of a text that only this project knows: a path, or an
@@ -352,7 +354,7 @@ func nameable(w []byte) bool {
 	if dot := bytes.LastIndexByte(w, '.'); dot > 0 {
 		name, suffix = w[:dot], w[dot:]
 	}
-	if len(name) >= 36 && uuid(string(name[len(name)-36:])) || hexHash(string(name[bytes.LastIndexByte(name, '-')+1:])) || bytes.Contains(w, []byte("REDACTED")) || string(suffix) == ".output" {
+	if len(name) >= 36 && redact.IsUUID(string(name[len(name)-36:])) || hexHash(string(name[bytes.LastIndexByte(name, '-')+1:])) || bytes.Contains(w, []byte("REDACTED")) || string(suffix) == ".output" {
 		return false
 	}
 	return !hostWord(string(w)) && !callID(w)

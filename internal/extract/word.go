@@ -6,6 +6,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
 const (
@@ -213,7 +215,7 @@ func (s *scanner) name(i, j int, h shape) {
 	lead := t[start:i]
 	s.failName(w, j)
 	switch {
-	case uuid(w):
+	case redact.IsUUID(w):
 		s.emit(Hash, i, j)
 	case h.digits > 0 && h.letters > 0 && hexHash(w):
 		s.emit(Hash, i, j)
@@ -346,18 +348,6 @@ func hexHash(w string) bool {
 		seen |= k
 	}
 	return seen&isDigit != 0 && (seen&isLower != 0) != (seen&isUpper != 0)
-}
-
-func uuid(w string) bool {
-	if len(w) != 36 || w[8] != '-' || w[13] != '-' || w[18] != '-' || w[23] != '-' {
-		return false
-	}
-	for i := 0; i < len(w); i++ {
-		if w[i] != '-' && class[w[i]]&isHex == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // failName notes when the word w, which ends at j, speaks of a failure.

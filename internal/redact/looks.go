@@ -20,7 +20,7 @@ func convincing(how strength, name, v string, where place) bool {
 	if how != password && how != header && strings.ContainsAny(v, "[](){}<>\\|,") {
 		return false
 	}
-	if isUUID(v) {
+	if IsUUID(v) {
 		return how == header || how == password || how >= token && how < password && words(name) > 1
 	}
 	signs := len(v) - chars
@@ -60,7 +60,7 @@ func convincing(how strength, name, v string, where place) bool {
 		return looksRandom(v) || isDigest(tail) || where == setting && mixed && signs == 0 && len(v) >= 20 && entropy(v) >= 2.5
 	default:
 		tail := v[strings.LastIndexAny(v, "-_:/.")+1:]
-		return len(v) >= 16 && looksRandom(v) && !isPath(v) && !isDigest(tail) && !strings.Contains(v, "%") && !isUUID(v[max(0, len(v)-36):]) || isBasic(v)
+		return len(v) >= 16 && looksRandom(v) && !isPath(v) && !isDigest(tail) && !strings.Contains(v, "%") && !IsUUID(v[max(0, len(v)-36):]) || isBasic(v)
 	}
 }
 
@@ -331,7 +331,8 @@ func matches(v, form string) bool {
 	return true
 }
 
-func isUUID(v string) bool { return matches(v, "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh") }
+// IsUUID tells ids such as 6f1c9c2e-4d1b-4a57-9d0e-2f3a4b5c6d7e.
+func IsUUID(v string) bool { return matches(v, "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh") }
 
 // isDate tells 2006-01-02 with or without a time.
 func isDate(v string) bool { return len(v) >= 10 && matches(v[:10], "dddd-dd-dd") }
