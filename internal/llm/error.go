@@ -111,9 +111,5 @@ func oneLine(text, secret string) string {
 	if secret != "" {
 		text = strings.ReplaceAll(text, secret, "[key]")
 	}
-	text = message.OneLine(text)
-	if short := message.Head(text, maxMessage); short != text {
-		return short + "…"
-	}
-	return text
+	return message.Short(message.OneLine(text), maxMessage)
 }

@@ -335,11 +335,7 @@ const maxTitle = 200
 // titleOf is the first words of a text, on one line. Prompts may be megabytes of
 // pasted output: only their front is looked at.
 func titleOf(t string) string {
-	t = message.OneLine(strings.ToValidUTF8(t[:min(len(t), 2000)], ""))
-	if short := message.Head(t, maxTitle); short != t {
-		return short + "…"
-	}
-	return t
+	return message.Short(message.OneLine(strings.ToValidUTF8(t[:min(len(t), 2000)], "")), maxTitle)
 }
 
 // offsetIn is the offset of part, a sub-slice of whole.
