@@ -93,7 +93,7 @@ func (w *Codex) check(t *thread, a doCheck) {
 		}
 		e.Idle = n.Thread.Status.idle()
 	})
-	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q wireQueue, err error) {
+	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q page[wireQueued], err error) {
 		e.Unknown = e.Unknown || err != nil
 		e.Queued = len(q.Data)
 		w.feed(t, e)
@@ -104,7 +104,7 @@ func (w *Codex) check(t *thread, a doCheck) {
 // the thread's whole context that leaves no trace in the thread.
 func (w *Codex) author(t *thread, a doAuthor) {
 	done := func(text string) {
-		w.feed(t, authored{Seq: a.Seq, Packet: t.packet(text, t.holds)})
+		w.feed(t, authored{Seq: a.Seq, Packet: t.packet(text, t.holds())})
 	}
 	if !compact.AgentPackets(t.settings) {
 		done("")
@@ -155,7 +155,7 @@ func (w *Codex) add(t *thread, a doAdd) {
 }
 
 func (w *Codex) tidy(t *thread, a doTidy) {
-	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q wireQueue, err error) {
+	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q page[wireQueued], err error) {
 		if err != nil {
 			return
 		}
@@ -246,14 +246,14 @@ const viewTurns = 8
 // turns could exceed what one message may hold.
 func (w *Codex) view(t *thread, a doLook) {
 	e := looked{Seq: a.Seq}
-	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q wireQueue, err error) {
+	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q page[wireQueued], err error) {
 		e.Unknown = err != nil && !refused(err)
 		for _, x := range q.Data {
 			e.View.Queue = append(e.View.Queue, queuedMessage{x.ID, x.ClientID})
 		}
 	})
 	params := map[string]any{"threadId": t.id, "limit": viewTurns, "itemsView": "summary"}
-	ask(w, "thread/turns/list", params, func(r wireTurns, err error) {
+	ask(w, "thread/turns/list", params, func(r page[wireTurn], err error) {
 		if err != nil {
 			e.Unknown = true
 		}
@@ -291,7 +291,7 @@ func (w *Codex) view(t *thread, a doLook) {
 
 func (w *Codex) isCompaction(t *thread, e *looked, i int) {
 	params := map[string]any{"threadId": t.id, "turnId": e.View.Turns[i].ID, "limit": 5}
-	ask(w, "thread/items/list", params, func(r wireItems, err error) {
+	ask(w, "thread/items/list", params, func(r page[wireItem], err error) {
 		if err != nil {
 			e.Unknown = true
 			return

@@ -25,7 +25,7 @@ func (w *Codex) open() {
 		}
 		w.subscribe(t)
 	default:
-		ask(w, "thread/loaded/list", map[string]any{}, func(r wireLoaded, err error) {
+		ask(w, "thread/loaded/list", map[string]any{}, func(r page[string], err error) {
 			if err != nil {
 				w.problem(err)
 				return
@@ -103,7 +103,7 @@ func (w *Codex) exists(t *thread) {
 	w.post("thread/read", map[string]any{"threadId": t.info.ID}, func(_ json.RawMessage, err error) {
 		known = !refused(err)
 	})
-	ask(w, "thread/loaded/list", map[string]any{}, func(r wireLoaded, err error) {
+	ask(w, "thread/loaded/list", map[string]any{}, func(r page[string], err error) {
 		loaded := err != nil || slices.Contains(r.Data, t.info.ID)
 		if !known && !loaded && !t.subscribed {
 			w.done, w.err = true, message.WithHint(message.Fail(message.WatchNoThread, t.info.ID), message.HintThreads)
@@ -165,7 +165,7 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 // catchUp finds out what happened while we were not listening.
 func (w *Codex) catchUp(t *thread) {
 	params := map[string]any{"threadId": t.info.ID, "limit": 2, "itemsView": "summary"}
-	ask(w, "thread/turns/list", params, func(r wireTurns, err error) {
+	ask(w, "thread/turns/list", params, func(r page[wireTurn], err error) {
 		if err != nil || len(r.Data) == 0 {
 			w.feed(t, attached{})
 			return
@@ -220,7 +220,7 @@ func (w *Codex) hydrate(t *thread, turn wireTurn, cursor string, missed bool) {
 	if cursor != "" {
 		params["cursor"] = cursor
 	}
-	ask(w, "thread/items/list", params, func(r wireItems, err error) {
+	ask(w, "thread/items/list", params, func(r page[wireItem], err error) {
 		if err == nil {
 			for _, e := range r.Data {
 				w.item(t, turn.ID, e.Item, true)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os/exec"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -228,7 +227,7 @@ func (w *Claude) between(ctx context.Context) error {
 	if left := (delivery{s, rec}); rec.Open() && left.drop(reasonSuperseded) != nil {
 		return nil
 	}
-	packet, err := w.author(ctx)
+	packet, err := s.author(func(prompt string) (string, error) { return w.said(ctx, prompt) })
 	if err != nil {
 		return err
 	}
@@ -254,24 +253,15 @@ func (w *Claude) measure(ctx context.Context) error {
 	})
 }
 
-// author writes the packet. The agent is asked in a turn of its own, which
-// counts as ours.
-func (w *Claude) author(ctx context.Context) (compact.Packet, error) {
-	s := w.sess
-	if !compact.AgentPackets(s.settings) {
-		return s.packet("", s.holds), nil
+// said asks the agent in a turn that leaves no trace in what is known of the work.
+func (w *Claude) said(ctx context.Context, prompt string) (string, error) {
+	state, words := w.sess.thread.State, w.sess.thread.Words
+	if err := w.ask(ctx, prompt, true); err != nil {
+		return "", err
 	}
-	s.report("author", message.WatchAgentPacket)
-	hold, state, words := s.holds(), s.thread.State, s.thread.Words
-	if err := w.ask(ctx, s.settings.Prompt, true); err != nil {
-		return compact.Packet{}, err
-	}
-	text := s.thread.State.Slice.Last
-	s.change(func(t *compact.Thread) { t.State, t.Words = state, words })
-	if strings.TrimSpace(text) == "" {
-		s.report("warning", message.WatchAgentSilent, "no text")
-	}
-	return s.packet(text, func() bool { return hold }), nil
+	text := w.sess.thread.State.Slice.Last
+	w.sess.change(func(t *compact.Thread) { t.State, t.Words = state, words })
+	return text, nil
 }
 
 // compact runs one compaction and, if it worked, delivers the packet.
@@ -281,7 +271,6 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	if err != nil {
 		return nil //nolint:nilerr // reported; without a delivery on disk nothing is started
 	}
-	s.report("compact", message.WatchCompacting, s.decision.Reason.In(s.opts.Words))
 	// Its signals must not lead to the next compaction, whatever comes of this.
 	if err := w.ask(ctx, slashCompact, true); err != nil {
 		return err
@@ -314,21 +303,17 @@ func (w *Claude) deliver(ctx context.Context, d *delivery) error {
 		w.done = w.Once
 		return nil
 	}
-	if !d.step(compact.Opening{Via: compact.ViaQueue}) {
-		d.void(reasonExpired)
-		w.done = w.Once && w.sess != nil // an earlier run's is no compaction of this one
-		return nil
-	}
-	if d.save() != nil {
-		return nil //nolint:nilerr // reported; without a delivery on disk nothing is handed over
-	}
-	if err := w.ask(ctx, text, true); err != nil {
+	sent, err := d.handOver(compact.ViaQueue, func() error {
+		err := w.ask(ctx, text, true)
+		if err == nil {
+			d.conversation = w.sess // the first turn has named it
+		}
+		return err
+	})
+	w.done = w.Once && w.sess != nil // an earlier run's is no compaction of this one
+	if err != nil || !sent {
 		return err
 	}
-	d.conversation = w.sess // the first turn has named it
-	_ = d.arrived(store.On(message.EventPacketDelivered, "packet", id, "via", string(d.Receipt.Via)))
-	d.report("delivered", message.WatchDelivered, id)
-	w.done = w.Once
 	if err := w.measure(ctx); err != nil {
 		return err
 	}

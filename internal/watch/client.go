@@ -13,16 +13,12 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// Client is one connection to a Codex app-server.
+// Client is one connection to a Codex app-server. What arrives comes out of Next in
+// the order in which the server sent it, notifications and answers: what the server
+// had announced before an answer, the caller has already seen.
 //
-// Everything that arrives and matters comes out of Next in the order in which
-// the server sent it: notifications, and the answers to requests made with
-// Post. That order is what lets a caller trust an answer: what the server had
-// announced before it, the caller has already seen.
-//
-// A Client never answers a request of the server. Approval requests go to
-// every subscribed client, and even an error as the answer would reject the
-// command in the user's place.
+// A Client never answers a request of the server. Approval requests go to every
+// subscribed client, and even an error would reject the command in the user's place.
 type Client struct {
 	conn   conn
 	cancel context.CancelFunc
@@ -47,7 +43,9 @@ type Inbound struct {
 	Err    error
 }
 
+// call is a request without its answer: it is in Client.pending until then.
 type call struct {
+	id     int64
 	method string
 	params any
 	tag    any
@@ -85,7 +83,7 @@ func Dial(ctx context.Context, at Endpoint, name, version string) (*Client, erro
 		"capabilities": map[string]any{"experimentalApi": true, "requestAttestation": false},
 	}
 	if err = c.Call(dctx, "initialize", init, nil); err == nil {
-		err = c.notify("initialized")
+		err = c.write(0, "initialized", nil)
 	}
 	if err != nil {
 		_ = c.Close()
@@ -125,9 +123,8 @@ func (c *Client) Close() error {
 // Ready is signalled when Next may have something; it is for a select.
 func (c *Client) Ready() <-chan struct{} { return c.wake }
 
-// Next returns the next thing that arrived; ok is false when nothing is there
-// yet. After the connection's end it still hands out what had come before, then
-// the reason of the end.
+// Next returns the next thing that arrived; ok is false when nothing is there yet.
+// After the connection's end the reason of it comes last.
 func (c *Client) Next() (in Inbound, ok bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,29 +136,23 @@ func (c *Client) Next() (in Inbound, ok bool, err error) {
 	return Inbound{}, false, c.err
 }
 
-// post sends a request whose answer comes out of Next with tag. There is
-// always exactly one answer, an error when the time is up or the connection
-// ends. The result is the request's id on the wire.
+// post sends a request whose one answer comes out of Next with tag: an error when the
+// time is up or the connection ends. The result is the request's id on the wire.
 func (c *Client) post(method string, params, tag any, timeout time.Duration) int64 {
 	return c.start(&call{method: method, params: params, tag: tag}, timeout)
 }
 
-// Call sends a request and waits for its answer. It must not be used by the
-// goroutine that is expected to empty Next for long, and its answer is not
-// ordered with Next.
+// Call sends a request and waits for its answer, which is not ordered with Next.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	done := make(chan Inbound, 1)
 	c.start(&call{method: method, params: params, done: done}, 0)
 	select {
 	case in := <-done:
+		if in.Err == nil && result != nil {
+			in.Err = json.Unmarshal(in.Result, result)
+		}
 		if in.Err != nil {
 			return fmt.Errorf("%s: %w", method, in.Err)
-		}
-		if result == nil {
-			return nil
-		}
-		if err := json.Unmarshal(in.Result, result); err != nil {
-			return fmt.Errorf("%s: read answer: %w", method, err)
 		}
 		return nil
 	case <-ctx.Done():
@@ -169,48 +160,28 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	}
 }
 
-func (c *Client) notify(method string) error {
-	b, err := encodeFrame(0, method, nil)
-	if err != nil {
-		return err
-	}
-	return c.conn.write(c.ctx, b)
-}
-
 func (c *Client) start(cl *call, timeout time.Duration) int64 {
 	c.mu.Lock()
-	id, err := c.register(cl)
-	if err == nil && timeout > 0 {
+	c.nextID++
+	cl.id = c.nextID
+	c.pending[cl.id] = cl
+	if timeout > 0 {
 		cl.timer = time.AfterFunc(timeout, func() { c.settle(cl, Inbound{Err: errTimeout}) })
 	}
+	err := c.err
 	c.mu.Unlock()
+	if err == nil {
+		err = c.write(cl.id, cl.method, cl.params)
+	}
 	if err != nil {
 		c.settle(cl, Inbound{Err: err})
-		return 0
 	}
-	c.send(id, cl)
-	return id
+	return cl.id
 }
 
-// register gives cl a fresh id. The caller holds the lock.
-func (c *Client) register(cl *call) (int64, error) {
-	if c.err != nil {
-		return 0, c.err
-	}
-	c.nextID++
-	c.pending[c.nextID] = cl
-	return c.nextID, nil
-}
-
-func (c *Client) send(id int64, cl *call) {
-	if err := c.write(id, cl); err != nil {
-		c.settle(cl, Inbound{Err: err})
-	}
-}
-
-func (c *Client) write(id int64, cl *call) (err error) {
+func (c *Client) write(id int64, method string, params any) (err error) {
 	defer transcript.Catch("", &err)
-	b, err := encodeFrame(id, cl.method, cl.params)
+	b, err := encodeFrame(id, method, params)
 	if err == nil {
 		err = c.conn.write(c.ctx, b)
 	}
@@ -225,15 +196,10 @@ func (c *Client) settle(cl *call, in Inbound) {
 }
 
 func (c *Client) settleLocked(cl *call, in Inbound) {
-	if cl.tries < 0 {
+	if c.pending[cl.id] != cl {
 		return
 	}
-	cl.tries = -1
-	for id, p := range c.pending {
-		if p == cl {
-			delete(c.pending, id)
-		}
-	}
+	delete(c.pending, cl.id)
 	if cl.timer != nil {
 		cl.timer.Stop()
 	}
@@ -272,9 +238,7 @@ func (c *Client) readAll() {
 	}
 	c.mu.Lock()
 	c.err = fmt.Errorf("read from app-server: %w", err)
-	open := c.pending
-	c.pending = map[int64]*call{}
-	for _, cl := range open {
+	for _, cl := range c.pending {
 		c.settleLocked(cl, Inbound{Err: c.err})
 	}
 	c.signal()
@@ -300,11 +264,7 @@ func (c *Client) accept(b []byte) (err error) {
 		c.push(Inbound{Method: f.Method, Params: f.Params})
 	case f.ID != nil && f.Method == "": // with a method it is a question of the server's
 		cl := c.pending[*f.ID]
-		if cl == nil {
-			return nil
-		}
-		delete(c.pending, *f.ID)
-		if f.Error != nil && f.Error.Code == overloaded && c.again(cl) {
+		if cl == nil || f.Error != nil && f.Error.Code == overloaded && c.again(cl) {
 			return nil
 		}
 		in := Inbound{Result: f.Result}
@@ -319,7 +279,7 @@ func (c *Client) accept(b []byte) (err error) {
 // again sends an overloaded request once more after a pause. The caller holds
 // the lock.
 func (c *Client) again(cl *call) bool {
-	if cl.tries < 0 || cl.tries >= overloadTries {
+	if cl.tries >= overloadTries {
 		return false
 	}
 	cl.tries++
@@ -328,22 +288,16 @@ func (c *Client) again(cl *call) bool {
 	}
 	pause := cl.retry.NextBackOff()
 	c.wg.Go(func() {
-		if sleep(c.ctx, pause) != nil {
-			c.settle(cl, Inbound{Err: errClosed})
-			return
-		}
+		err := sleep(c.ctx, pause)
 		c.mu.Lock()
-		if cl.tries < 0 {
-			c.mu.Unlock()
-			return
-		}
-		id, err := c.register(cl)
+		open := c.pending[cl.id] == cl
 		c.mu.Unlock()
+		if err == nil && open {
+			err = c.write(cl.id, cl.method, cl.params)
+		}
 		if err != nil {
 			c.settle(cl, Inbound{Err: err})
-			return
 		}
-		c.send(id, cl)
 	})
 	return true
 }

@@ -73,51 +73,43 @@ type thread struct {
 	dueSeq  int
 }
 
+// errDone ends a watch that has done what it was asked to do.
+var errDone = errors.New("done")
+
 // agent is a thread of a sub-agent.
 type agent struct {
 	parent string
 	active bool
 }
 
-// errDone ends a watch that has done what it was asked to do.
-var errDone = errors.New("done")
-
 // Run watches until ctx ends. It connects again whenever the connection is
 // lost; only an own app-server that ends, ends the watch.
 func (w *Codex) Run(ctx context.Context) error {
 	w.threads, w.ignored, w.agents = map[string]*thread{}, map[string]bool{}, map[string]*agent{}
 	defer w.giveUp()
-	pause, waiting := backOff(200*time.Millisecond, 10*time.Second), ""
-	for {
+	err := w.connecting(ctx, w.At.String(), func(connected func()) error {
 		client, err := Dial(ctx, w.At, "overtone", w.Version)
-		if err == nil {
-			pause.Reset()
-			waiting = ""
-			w.announce("connected", message.WatchConnected, w.At.String())
-			err = w.serve(ctx, client)
-			_ = client.Close()
-			w.lost()
+		if err != nil {
+			return err
 		}
+		connected()
+		err = w.serve(ctx, client)
+		_ = client.Close()
+		w.lost()
+		return err
+	}, func(err error) (message.Reason, bool) {
 		switch {
-		case errors.Is(err, errDone):
-			return w.err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case w.At.Command != nil:
-			return err
+		case w.done || w.At.Command != nil:
+			return message.Reason{}, false
+		case errors.Is(err, fs.ErrNotExist):
+			return message.Because(message.WatchNoDaemon, w.At.String()), true
 		}
-		if text := err.Error(); text != waiting {
-			waiting = text
-			if errors.Is(err, fs.ErrNotExist) {
-				w.announce("waiting", message.WatchNoDaemon, w.At.String())
-			} else {
-				w.announce("waiting", message.WatchWaiting, w.At.String(), cause(err))
-			}
-		}
-		if err := sleep(ctx, pause.NextBackOff()); err != nil {
-			return err
-		}
+		return message.Because(message.WatchWaiting, w.At.String(), cause(err)), true
+	})
+	if w.done {
+		return w.err
 	}
+	return err
 }
 
 // cause is what is at the bottom of an error: all above it says how we came there.
@@ -146,15 +138,13 @@ func (w *Codex) serve(ctx context.Context, c *Client) error {
 			if !ok {
 				break
 			}
-			w.handle(in)
-			if w.done {
+			if w.handle(in); w.done {
 				return errDone
 			}
 		}
 		w.elapse()
 		w.goals()
-		w.drive()
-		if w.done {
+		if w.drive(); w.done {
 			return errDone
 		}
 		timer.Reset(w.untilNext())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -56,6 +57,34 @@ type Report struct {
 // announce reports what is about no session.
 func (o *Options) announce(what string, t message.Text, args ...any) {
 	o.Report(Report{At: o.Now(), What: what, Text: message.Because(t, args...)})
+}
+
+// connecting has a server listened to, again and again: listen calls connected, and its
+// error says why it has ended. What keeps us waiting is told once, as why puts it; false
+// ends the watch.
+func (o *Options) connecting(ctx context.Context, at string, listen func(connected func()) error, why func(error) (message.Reason, bool)) error {
+	pause, waiting := backOff(200*time.Millisecond, 10*time.Second), ""
+	for {
+		err := listen(func() {
+			pause.Reset()
+			waiting = ""
+			o.announce("connected", message.WatchConnected, at)
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		reason, again := why(err)
+		if !again {
+			return err
+		}
+		if text := reason.In(o.Words); text != waiting {
+			waiting = text
+			o.Report(Report{At: o.Now(), What: "waiting", Text: reason})
+		}
+		if err := sleep(ctx, pause.NextBackOff()); err != nil {
+			return err
+		}
+	}
 }
 
 // conversation is what a driver knows about one session, and its place on disk.
@@ -340,9 +369,26 @@ func (s *conversation) tasks() []string {
 	return f.Unchecked
 }
 
-// packet writes the watcher's own packet, or takes the agent's text. Holds decides
-// whether it opens no turn.
-func (s *conversation) packet(agent string, holds func() bool) compact.Packet {
+// author writes the packet, or has the agent asked for it in a turn of its own, which
+// counts as ours.
+func (s *conversation) author(ask func(prompt string) (string, error)) (compact.Packet, error) {
+	hold, text := s.holds(), ""
+	if compact.AgentPackets(s.settings) {
+		s.report("author", message.WatchAgentPacket)
+		var err error
+		if text, err = ask(s.settings.Prompt); err != nil {
+			return compact.Packet{}, err
+		}
+		if strings.TrimSpace(text) == "" {
+			s.report("warning", message.WatchAgentSilent, "no text")
+		}
+	}
+	return s.packet(text, hold), nil
+}
+
+// packet writes the watcher's own packet, or takes the agent's text. Hold says that it
+// opens no turn.
+func (s *conversation) packet(agent string, hold bool) compact.Packet {
 	s.handover, s.waiting = handover.Handover{}, ""
 	f := s.facts()
 	h, ok := s.readPast(f)
@@ -359,7 +405,6 @@ func (s *conversation) packet(agent string, holds func() bool) compact.Packet {
 		p.Wait = hold
 		return p
 	}
-	hold := holds()
 	if !hold {
 		s.waiting = write(true).Text
 	}

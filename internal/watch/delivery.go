@@ -33,7 +33,33 @@ func (d *delivery) save(events ...store.Event) error {
 func (s *conversation) begin(packet compact.Packet) (*delivery, error) {
 	d := &delivery{s, session.Delivery{Trigger: packet.ID, Receipt: compact.NewReceipt(packet), Quiet: packet.Wait}}
 	d.step(compact.Started{})
-	return d, d.save(store.On(message.EventPacketCreated, "packet", packet.ID))
+	err := d.save(store.On(message.EventPacketCreated, "packet", packet.ID))
+	if err == nil {
+		s.report("compact", message.WatchCompacting, s.decision.Reason.In(s.opts.Words))
+	}
+	return d, err
+}
+
+// handOver has the packet put into the conversation. An error of send leaves it open: the
+// next look tells whether it arrived.
+func (d *delivery) handOver(via compact.Channel, send func() error) (sent bool, err error) {
+	if !d.step(compact.Opening{Via: via}) {
+		d.void(reasonExpired)
+		return false, nil
+	}
+	if d.save() != nil {
+		return false, nil //nolint:nilerr // reported; without a delivery on disk nothing is handed over
+	}
+	if err := send(); err != nil {
+		return false, err
+	}
+	what, text := "delivered", message.WatchDelivered
+	if d.Quiet {
+		what, text = "left", message.WatchLeft
+	}
+	_ = d.arrived(store.On(message.EventPacketDelivered, "packet", d.Receipt.ID, "via", string(via)))
+	d.report(what, text, d.Receipt.ID)
+	return true, nil
 }
 
 // finished: the compaction is done. The packet is written anew in the knowledge of its

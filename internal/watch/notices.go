@@ -65,7 +65,7 @@ func (w *Codex) queueChanged(t *thread) {
 	if t.cycle.Phase != compacting && t.cycle.Phase != delivering {
 		return
 	}
-	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q wireQueue, err error) {
+	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q page[wireQueued], err error) {
 		if err != nil {
 			return
 		}
@@ -128,7 +128,7 @@ func (w *Codex) compacted(t *thread, turn string, late bool) {
 		// What is to survive is known only until the compaction is counted.
 		f := foreign{Turn: turn}
 		if !late && t.thread.Compaction != turn && t.wantsPacket() {
-			f.Packet = t.packet("", func() bool { return true })
+			f.Packet = t.packet("", true)
 		}
 		defer w.feed(t, f)
 	}
@@ -168,7 +168,7 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 // in the thread, or the host has dropped it.
 func (w *Codex) cutOff(t *thread, turn string) {
 	params := map[string]any{"threadId": t.info.ID, "turnId": turn, "limit": 5}
-	ask(w, "thread/items/list", params, func(r wireItems, _ error) { // without an answer there are no items
+	ask(w, "thread/items/list", params, func(r page[wireItem], _ error) { // without an answer there are no items
 		e := cut{Turn: turn}
 		for _, x := range r.Data {
 			if x.Item.Type == host.CodexUserMessage && !x.Item.Ours() {

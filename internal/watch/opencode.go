@@ -21,7 +21,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
-	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -75,16 +74,7 @@ func (w *Opencode) Run(ctx context.Context) error {
 	if len(w.Prompts) > 0 {
 		return w.drive(ctx)
 	}
-	pause, waiting := backOff(200*time.Millisecond, 10*time.Second), ""
-	for {
-		err := w.listen(ctx, func() {
-			pause.Reset()
-			waiting = ""
-			w.announce("connected", message.WatchConnected, w.URL)
-		})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	return w.connecting(ctx, w.URL, func(connected func()) error { return w.listen(ctx, connected) }, func(err error) (message.Reason, bool) {
 		text := cause(err)
 		switch {
 		case errors.Is(err, errPassword):
@@ -92,14 +82,8 @@ func (w *Opencode) Run(ctx context.Context) error {
 		case errors.Is(err, context.DeadlineExceeded):
 			text = message.WatchNoAnswer.In(w.Words)
 		}
-		if text != waiting {
-			waiting = text
-			w.announce("waiting", message.WatchWaiting, w.URL, text)
-		}
-		if err := sleep(ctx, pause.NextBackOff()); err != nil {
-			return err
-		}
-	}
+		return message.Because(message.WatchWaiting, w.URL, text), true
+	})
 }
 
 // listen takes the server's events, as long as the connection lasts. With it ends what
@@ -494,7 +478,7 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 	}
 	var packet compact.Packet
 	if w.idle(ctx, s) {
-		if packet, err = w.author(ctx, s); err != nil {
+		if packet, err = s.author(func(prompt string) (string, error) { return w.answer(ctx, s, prompt) }); err != nil {
 			return false, err
 		}
 	}
@@ -508,22 +492,14 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 	return w.compact(ctx, s, packet)
 }
 
-// author writes the packet, or asks the agent for it in a turn of its own.
-func (w *Opencode) author(ctx context.Context, s *served) (compact.Packet, error) {
-	if !compact.AgentPackets(s.settings) {
-		return s.packet("", s.holds), nil
-	}
-	s.report("author", message.WatchAgentPacket)
-	hold := s.holds()
-	answer, err := w.say(ctx, s, s.settings.Prompt, true, true)
-	if err != nil {
-		return compact.Packet{}, err
-	}
+// answer is what the agent says to a message of ours.
+func (w *Opencode) answer(ctx context.Context, s *served, prompt string) (string, error) {
+	answer, err := w.say(ctx, s, prompt, true, true)
 	var texts []string
 	for _, p := range answer.Get(`parts.#(type=="text")#.text`).Array() {
 		texts = append(texts, p.String())
 	}
-	return s.packet(strings.Join(texts, "\n"), func() bool { return hold }), nil
+	return strings.Join(texts, "\n"), err
 }
 
 // compact runs one compaction and, if it worked, delivers the packet.
@@ -532,7 +508,6 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 	if err != nil {
 		return false, nil //nolint:nilerr // reported; without a delivery on disk nothing is started
 	}
-	s.report("compact", message.WatchCompacting, s.decision.Reason.In(s.opts.Words))
 	s.before, s.after = s.thread.Usage.Used, -1
 	_, failed := w.ask(ctx, http.MethodPost, "/session/"+s.id+"/summarize", s.dir, map[string]any{
 		"providerID": s.model.Get("providerID").String(), "modelID": s.model.Get("modelID").String(), "auto": false,
@@ -583,23 +558,15 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 // deliver puts the packet into the conversation: as a message that opens a turn, or as
 // one before the user's next.
 func (w *Opencode) deliver(ctx context.Context, s *served, d *delivery) (more bool, err error) {
-	via, what, text := compact.ViaQueue, "delivered", message.WatchDelivered
+	via := compact.ViaQueue
 	if d.Quiet {
-		via, what, text = compact.ViaHistory, "left", message.WatchLeft
+		via = compact.ViaHistory
 	}
-	if !d.step(compact.Opening{Via: via}) {
-		d.void(reasonExpired)
-		return false, nil
-	}
-	if d.save() != nil {
-		return false, nil //nolint:nilerr // reported; without a delivery on disk nothing is handed over
-	}
-	if _, err := w.say(ctx, s, d.Receipt.Text, true, !d.Quiet); err != nil {
-		return false, err // the next look tells whether it arrived
-	}
-	_ = d.arrived(store.On(message.EventPacketDelivered, "packet", d.Receipt.ID, "via", string(via)))
-	s.report(what, text, d.Receipt.ID)
-	return !d.Quiet, nil
+	sent, err := d.handOver(via, func() error {
+		_, err := w.say(ctx, s, d.Receipt.Text, true, !d.Quiet)
+		return err
+	})
+	return sent && !d.Quiet, err
 }
 
 // adopt deals with a packet that an earlier watcher, or an error, left open.

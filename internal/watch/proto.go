@@ -37,28 +37,18 @@ type (
 		Status turnStatus       `json:"status"`
 		Items  []host.CodexItem `json:"items"`
 	}
-	wireQueue struct {
-		Data []struct {
-			ID       string `json:"id"`
-			ClientID string `json:"clientUserMessageId"`
-		} `json:"data"`
+	wireQueued struct {
+		ID       string `json:"id"`
+		ClientID string `json:"clientUserMessageId"`
 	}
 	wireAdded struct {
-		Queued struct {
-			ID string `json:"id"`
-		} `json:"queuedSubmission"`
+		Queued wireQueued `json:"queuedSubmission"`
 	}
-	wireLoaded struct {
-		Data []string `json:"data"`
+	wireItem struct {
+		Item host.CodexItem `json:"item"`
 	}
-	wireTurns struct {
-		Data []wireTurn `json:"data"`
-		Next string     `json:"nextCursor"`
-	}
-	wireItems struct {
-		Data []struct {
-			Item host.CodexItem `json:"item"`
-		} `json:"data"`
+	page[T any] struct {
+		Data []T    `json:"data"`
 		Next string `json:"nextCursor"`
 	}
 )
