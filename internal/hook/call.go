@@ -123,7 +123,7 @@ func (c *call) loadConfig(contextDir string) {
 
 // checkInput makes sure that the input is a JSON object.
 func checkInput(data []byte) ([]byte, error) {
-	data = trimBOM(data)
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	switch {
 	case len(strings.TrimSpace(string(data[:min(len(data), 64)]))) == 0 && len(data) <= 64:
 		return nil, message.Fail(message.StdinEmpty)
@@ -141,11 +141,7 @@ func checkInput(data []byte) ([]byte, error) {
 	return data, nil
 }
 
-func trimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\uFEFF")) }
-
-// projectRoot is where specs/ is looked for.
-//
-// A session may begin in a folder below it.
+// projectRoot is where specs/ is looked for: a session may begin in a folder below it.
 func (c *call) projectRoot() string {
 	if c.in.Cwd != "" {
 		return rootOf(c.in.Cwd, c.env.Getenv("HOME"))
@@ -171,9 +167,8 @@ func rootOf(dir, home string) string {
 	return dir
 }
 
-// print writes the reply in the words of the host. Nothing else is ever written
-// to stdout; to a host that nobody knows, nothing at all.
-// It reports whether the host has all of it.
+// print writes the reply in the words of the host, and reports whether that has all of it.
+// Nothing else is ever written to stdout; to a host that nobody knows, nothing at all.
 func (c *call) print(r host.Reply) bool {
 	if c.host == nil {
 		return false
@@ -192,11 +187,11 @@ func (c *call) print(r host.Reply) bool {
 	if len(out) == 0 {
 		return true
 	}
-	n, err := c.env.Stdout.Write(out)
+	_, err := c.env.Stdout.Write(out)
 	if err != nil {
 		c.complain("stdout", err)
 	}
-	return err == nil && n == len(out)
+	return err == nil
 }
 
 // update changes the session under its lock.
@@ -221,12 +216,9 @@ func (c *call) discountSleep(tx *session.Tx) error {
 		return nil
 	}
 	awake := c.env.Awake()
-	if awake <= 0 {
-		return nil
-	}
 	ahead, known := c.now.Add(-awake).UnixMilli(), tx.Memory.Ahead
 	slept := time.Duration(ahead-known) * time.Millisecond
-	if known != 0 && slept.Abs() < time.Minute {
+	if awake <= 0 || known != 0 && slept.Abs() < time.Minute {
 		return nil
 	}
 	tx.Memory.Ahead = ahead
@@ -285,10 +277,8 @@ func (c *call) seeSession(tx *session.Tx) {
 	}
 }
 
-// command is a shell command as the host reports it.
-func (c *call) command() shellcmd.Observation {
-	return c.observed(c.in.Tool.Command, c.in.Cwd)
-}
+// command is the shell command that the call is about.
+func (c *call) command() shellcmd.Observation { return c.observed(c.in.Tool.Command, c.in.Cwd) }
 
 func (c *call) observed(line, cwd string) shellcmd.Observation {
 	home := c.env.Getenv("HOME")

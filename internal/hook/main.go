@@ -15,6 +15,7 @@
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -55,12 +56,10 @@ func Main(args []string, env Env) int {
 	}
 	event, name, err := parseArgs(args)
 	c := &call{env: env, event: event}
-	h, unknown := env.find(name)
-	if c.host = h; err == nil {
-		err = unknown
-	}
+	var unknown error
+	c.host, unknown = env.find(name)
 	defer c.speakUp()
-	if err != nil {
+	if err = cmp.Or(err, unknown); err != nil {
 		c.complain("args", err)
 		c.print(host.Reply{})
 		return 0
@@ -192,8 +191,7 @@ func (c *call) acknowledge(printed bool) {
 	if !c.took || c.sess == nil {
 		return
 	}
-	err := session.Acknowledge(c.sess, c.now, printed && !c.failed)
-	if err != nil {
+	if err := session.Acknowledge(c.sess, c.now, printed && !c.failed); err != nil {
 		c.complain("receipt", err)
 	}
 }

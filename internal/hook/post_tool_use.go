@@ -15,13 +15,16 @@ func (c *call) postToolUse() (host.Reply, error) {
 	if !c.in.Main() {
 		return host.Reply{}, errQuiet
 	}
+	id := c.in.Tool.Agent.ID
 	switch kind := c.in.Tool.Kind; {
 	case kind == host.AgentTool:
 		return c.agentReturned()
-	case kind == host.MessageTool:
-		return c.agentWoken()
+	case kind == host.MessageTool && id == "":
+		return c.flush(nil, false)
+	case kind == host.MessageTool: // a finished agent was woken by a message
+		return c.applyAndFlush(workflow.Delegate{ID: c.in.Tool.ID, AgentID: id, Async: true, At: c.now})
 	case kind == host.HaltTool:
-		return c.agentHalted()
+		return c.applyAndFlush(workflow.Drop{AgentID: id})
 	case kind == host.WaitTool:
 		return c.agentsWaited()
 	case c.host.EndsUnwaited(kind):
@@ -73,27 +76,6 @@ func (c *call) applyAndFlush(ev workflow.Event) (host.Reply, error) {
 	}, true)
 }
 
-// agentHalted frees the stage of an agent that was stopped.
-func (c *call) agentHalted() (host.Reply, error) {
-	id := c.in.Tool.Agent.ID
-	return c.flush(func(tx *session.Tx) error {
-		if !tx.Active() {
-			return nil
-		}
-		_, err := tx.Apply(workflow.Drop{AgentID: id})
-		return err
-	}, true)
-}
-
-// agentWoken opens a new hand-over when a finished agent was woken by a message.
-func (c *call) agentWoken() (host.Reply, error) {
-	id := c.in.Tool.Agent.ID
-	if id == "" {
-		return c.flush(nil, false)
-	}
-	return c.applyAndFlush(workflow.Delegate{ID: c.in.Tool.ID, AgentID: id, Async: true, At: c.now})
-}
-
 // agentsWaited takes what the host says of agents that were waited for: one that has
 // died answers nobody, and its stage is to be done again.
 func (c *call) agentsWaited() (host.Reply, error) {
@@ -130,6 +112,7 @@ func (c *call) agentReturned() (host.Reply, error) {
 	}
 	id, ended := c.in.Tool.ID, c.in.Tool.Agent
 	agent, agentID := ended.Type, ended.ID
+	done := completion{ID: id, AgentID: agentID, Agent: agent, Text: ended.Text, HasText: true, Died: ended.Died}
 	if ended.Launched {
 		return c.applyAndFlush(workflow.Bind{ID: id, Agent: agent, AgentID: agentID, Async: true})
 	}
@@ -141,13 +124,12 @@ func (c *call) agentReturned() (host.Reply, error) {
 		if tx.Workflow == nil {
 			return nil
 		}
-		key := tx.Workflow.StageOf(workflow.Completion{ID: id, AgentID: agentID, Agent: agent})
+		key := done.stage(tx.Workflow)
 		if agentID != "" {
 			if _, err := tx.Apply(workflow.Bind{ID: id, Agent: agent, AgentID: agentID}); err != nil {
 				return err
 			}
 		}
-		done := completion{ID: id, AgentID: agentID, Agent: agent, Text: ended.Text, HasText: true, Died: ended.Died}
 		if _, err := c.complete(tx, done); err != nil {
 			return err
 		}

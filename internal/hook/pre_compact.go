@@ -59,10 +59,7 @@ func (c *call) preCompact() (host.Reply, error) {
 		r.System, err = c.beginCompaction(tx, set)
 		return err
 	})
-	if err != nil {
-		return host.Reply{}, err
-	}
-	return r, nil
+	return r, err
 }
 
 // watcherOwns: where a watcher drives the thread, it hands its own packet over.
@@ -89,8 +86,12 @@ func (c *call) beginCompaction(tx *session.Tx, set compact.Settings) (recovery s
 		events []store.Event
 		packet compact.Packet
 	)
-	if tx.Workflow != nil {
-		events = append(events, compactEvent(tx.Workflow, trigger))
+	if s := tx.Workflow; s != nil {
+		e := store.On(message.EventSessionCompact, "workflowType", s.WorkflowType, "currentStage", s.CurrentStage)
+		if trigger != "" {
+			e.Data = append(e.Data, store.Field{Key: "trigger", Value: trigger})
+		}
+		events = append(events, e)
 		recovery = c.recovery(tx, c.waits(tx, tx.Memory.Thread.Words, trigger))
 	}
 	n, before := tx.Memory.Compactions+1, int64(0)
@@ -116,14 +117,6 @@ func (c *call) beginCompaction(tx *session.Tx, set compact.Settings) (recovery s
 		k.From, k.Mark = tx.SliceStart(c.in.Transcript)
 	}
 	return recovery, nil
-}
-
-func compactEvent(s *workflow.State, trigger string) store.Event {
-	e := store.On(message.EventSessionCompact, "workflowType", s.WorkflowType, "currentStage", s.CurrentStage)
-	if trigger != "" {
-		e.Data = append(e.Data, store.Field{Key: "trigger", Value: trigger})
-	}
-	return e
 }
 
 // packet is the text that carries the thread across a compaction: the workflow's

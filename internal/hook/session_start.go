@@ -29,7 +29,13 @@ func (c *call) sessionStart() (host.Reply, error) {
 		return c.afterCompact()
 	}
 	if !c.late && c.home.ClaimCleanup(cleanupEvery) {
-		c.cleanup()
+		_, err := c.home.Cleanup(store.CleanupOptions{
+			MaxAge: time.Duration(c.cfg.Cleanup.AfterDays) * 24 * time.Hour,
+			Active: session.ActiveWorkflow,
+		})
+		if err != nil { // what past work left stops no session
+			c.complain("cleanup", err)
+		}
 	}
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
@@ -42,20 +48,16 @@ func (c *call) sessionStart() (host.Reply, error) {
 			return err
 		}
 		tx.Memory.Threads.Resumed = tx.Memory.Threads.Resumed || source == "resume"
-		if tx.Workflow != nil {
-			switch {
-			case !tx.Workflow.Active || source == "clear":
-			case source == "resume" && c.host.ForksAsResumed && !c.tellsWhose():
-				// It may be a copy, whose first prompt has another name: the original
-				// may be at work.
-			default:
+		if tx.Active() {
+			// What is resumed may be a copy, whose first prompt has another name: the
+			// original may be at work.
+			copied := source == "resume" && c.host.ForksAsResumed && !c.tellsWhose()
+			if source != "clear" && !copied {
 				if _, err := tx.Apply(workflow.Recover{Background: true}); err != nil {
 					return err
 				}
 			}
-			if tx.Workflow.Active {
-				r.Context = c.progress(tx.Workflow, !c.resting(tx))
-			}
+			r.Context = c.progress(tx.Workflow, !c.resting(tx))
 		}
 		r.System = tasks
 		r.Context = session.Paragraphs(r.Context, tasks)
@@ -194,13 +196,10 @@ func (c *call) noticed() (host.Reply, error) {
 			return host.Reply{}, nil
 		}
 	}
-	switch {
-	case at.IsZero():
+	if at.IsZero() || c.host.Unannounced && m.Compaction != nil && !at.After(m.Compaction.At) {
 		return host.Reply{}, nil
-	case !c.host.Unannounced:
-	case m.Compaction != nil && !at.After(m.Compaction.At):
-		return host.Reply{}, nil
-	default:
+	}
+	if c.host.Unannounced {
 		err := c.update(func(tx *session.Tx) error {
 			k := tx.BeginCompaction("auto", compact.Packet{})
 			k.At, k.From, k.Mark = at, tx.Memory.Mark.Off, tx.Memory.Mark
@@ -250,30 +249,17 @@ func (c *call) tasks(s *workflow.State, header message.Text) (feature, text stri
 // progress is one glance at a running workflow, with its next step where it goes on.
 func (c *call) progress(s *workflow.State, goesOn bool) string {
 	lines := []string{message.InProgress.Format(c.lang, s.WorkflowType, s.Running()), message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
+	next := message.ResultNext
 	if !goesOn {
-		if stage := c.rules.GivenUp(s); stage != "" {
-			lines = append(lines, message.LoopDied.Format(c.lang, stage, c.rules.MaxCrashes))
-		} else if hint := workflow.NextStep(s, c.lang); hint != "" {
-			lines = append(lines, message.RestsAt.Format(c.lang, hint))
-		}
-		return strings.Join(lines, "\n")
+		next = message.RestsAt
 	}
-	if hint := workflow.NextStep(s, c.lang); hint != "" {
-		lines = append(lines, message.ResultNext.Format(c.lang, hint))
+	if stage := c.rules.GivenUp(s); stage != "" && !goesOn {
+		lines = append(lines, message.LoopDied.Format(c.lang, stage, c.rules.MaxCrashes))
+	} else if hint := workflow.NextStep(s, c.lang); hint != "" {
+		lines = append(lines, next.Format(c.lang, hint))
 	}
-	if line := workflow.DelegateLine(s, c.lang); line != "" {
+	if line := workflow.DelegateLine(s, c.lang); line != "" && goesOn {
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// cleanup removes what past work left; nothing it meets may stop a session.
-func (c *call) cleanup() {
-	_, err := c.home.Cleanup(store.CleanupOptions{
-		MaxAge: time.Duration(c.cfg.Cleanup.AfterDays) * 24 * time.Hour,
-		Active: session.ActiveWorkflow,
-	})
-	if err != nil {
-		c.complain("cleanup", err)
-	}
 }

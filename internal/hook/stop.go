@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,7 +72,8 @@ func (c *call) stop() (host.Reply, error) {
 // growth of the context; hooks cannot compact by themselves.
 func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	set := c.settings()
-	if set.Mode == compact.ModeAuto && !c.acts() {
+	// In mode auto the host compacts, which asks us, or our plugin in it, or a watcher.
+	if acts := c.host.Gates || c.host.Steers || c.host.Watched && c.home.Leased(store.WatcherLease); set.Mode == compact.ModeAuto && !acts {
 		set.Mode = compact.ModeSuggest // nobody else says it
 	}
 	w := &tx.Memory.Thread
@@ -101,12 +103,6 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 		r.Person = session.Paragraphs(r.Person, text)
 	}
 	return nil
-}
-
-// acts reports whether somebody compacts in mode auto: the host, which asks us, our plugin
-// in it, or a watcher.
-func (c *call) acts() bool {
-	return c.host.Gates || c.host.Steers || c.host.Watched && c.home.Leased(store.WatcherLease)
 }
 
 // dropDeadAgents frees the stages of agents that cannot be alive: at the end of a turn
@@ -300,25 +296,25 @@ func (c *call) tellEnd(tx *session.Tx, r *host.Reply) error {
 		return nil
 	}
 	*l = session.Loop{Workflow: s.WorkflowID, Iteration: l.Iteration, LetGo: true}
-	lines := []string{message.LoopDone.Format(c.lang, s.WorkflowType), ""}
+	lines := []string{message.LoopDone.Format(c.lang, s.WorkflowType)}
 	if s.Broken() {
-		lines = []string{message.LoopBroken.Format(c.lang, s.WorkflowType, message.Ended(s.Ended).In(c.lang)), ""}
+		lines[0] = message.LoopBroken.Format(c.lang, s.WorkflowType, message.Ended(s.Ended).In(c.lang))
 		if s.EndReason != "" {
-			lines = []string{lines[0], message.LoopReason.Format(c.lang, s.EndReason), ""}
+			lines = append(lines, message.LoopReason.Format(c.lang, s.EndReason))
 		}
 	}
+	lines = append(lines, "")
 	for k, st := range s.Stages.All() {
 		lines = append(lines, message.LoopStage.Format(c.lang, stageMark(st), s.Describe(k, c.lang)))
 	}
 	lines = append(lines, "")
-	if s.FailCount > 0 {
-		lines = append(lines, message.LoopFails.Format(c.lang, s.FailCount))
-	}
-	if s.RejectCount > 0 {
-		lines = append(lines, message.LoopRejects.Format(c.lang, s.RejectCount))
-	}
-	if n := s.Unverified(); n > 0 {
-		lines = append(lines, message.LoopUnverif.Format(c.lang, n))
+	for _, count := range []struct {
+		text message.Text
+		n    int
+	}{{message.LoopFails, s.FailCount}, {message.LoopRejects, s.RejectCount}, {message.LoopUnverif, s.Unverified()}} {
+		if count.n > 0 {
+			lines = append(lines, count.text.Format(c.lang, count.n))
+		}
 	}
 	lines = append(lines, message.LoopDuration.Format(c.lang, duration(s)))
 	r.Result = strings.Join(lines, "\n")
@@ -347,14 +343,7 @@ func stageMark(st workflow.StageState) string {
 		return "⏭️"
 	case st.Unverified:
 		return "❔"
-	case st.Result == "pass":
-		return "✅"
-	case st.Result == "fail":
-		return "❌"
-	case st.Result == "reject":
-		return "🔙"
-	case st.Result == "issues":
-		return "🔁"
 	}
-	return "⬜"
+	marks := map[string]string{"pass": "✅", "fail": "❌", "reject": "🔙", "issues": "🔁"}
+	return cmp.Or(marks[st.Result], "⬜")
 }

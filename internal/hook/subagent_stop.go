@@ -33,10 +33,7 @@ func (c *call) subagentStop() (host.Reply, error) {
 	if s, err := session.Peek(c.sess); err != nil || s == nil || !s.Follows(agent) {
 		return host.Reply{}, err
 	}
-	done := completion{
-		AgentID: c.in.AgentID, Agent: agent,
-		Text: c.in.Answer, Transcript: c.in.AnswerFile,
-	}
+	done := completion{AgentID: c.in.AgentID, Agent: agent, Text: c.in.Answer, Transcript: c.in.AnswerFile}
 	done.HasText = strings.TrimSpace(done.Text) != ""
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
@@ -106,12 +103,8 @@ func (c *call) ask(tx *session.Tx, done completion) string {
 			key, async = del.Stage, del.Async
 		}
 	}
-	if key == "" || !tx.Workflow.Quality(key) {
-		return ""
-	}
-	missing := done.route() == nil
-	long := async && len(strings.Split(strings.TrimSpace(done.Text), "\n")) > 4
-	if !missing && !long {
+	long := async && strings.Count(strings.TrimSpace(done.Text), "\n") > 3
+	if key == "" || !tx.Workflow.Quality(key) || !long && done.route() != nil {
 		return ""
 	}
 	keepReport(tx, key, done.Text)
@@ -133,24 +126,23 @@ type completion struct {
 	Died               bool
 }
 
+// stage is the one that it would end.
+func (done completion) stage(s *workflow.State) string {
+	return s.StageOf(workflow.Completion{ID: done.ID, AgentID: done.AgentID, Agent: done.Agent})
+}
+
 // route finds the verdict: in the answer, and only without one in the tail of
 // the agent's transcript.
 func (done completion) route() *workflow.Route {
 	if done.Died {
 		return nil
 	}
-	var (
-		r  workflow.Route
-		ok bool
-	)
-	switch {
-	case done.HasText:
-		r, ok = workflow.ParseRoute(done.Text)
-	case done.Transcript != "":
+	texts := []string{done.Text}
+	if !done.HasText {
 		// A transcript that cannot be read holds no verdict.
-		texts, _ := transcript.LastAssistantTexts(done.Transcript, workflow.RouteLines)
-		r, ok = workflow.LastRoute(texts)
+		texts, _ = transcript.LastAssistantTexts(done.Transcript, workflow.RouteLines)
 	}
+	r, ok := workflow.LastRoute(texts)
 	if !ok {
 		return nil
 	}
@@ -167,7 +159,7 @@ type ending struct {
 // complete applies a completion and leaves the routing text for the main model.
 func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 	route := done.route()
-	key := tx.Workflow.StageOf(workflow.Completion{ID: done.ID, AgentID: done.AgentID, Agent: done.Agent})
+	key := done.stage(tx.Workflow)
 	if tx.Workflow.Quality(key) && !done.Died {
 		if done.HasText {
 			keepReport(tx, key, done.Text)
@@ -199,6 +191,9 @@ func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 		return end, nil
 	}
 	end.result = workflow.Result(tx.Workflow, out, c.lang)
+	if out.Result != "" && out.Kind != workflow.Redelegate { // a passed stage of ours is a boundary
+		tx.Observe(host.StageCompleted{Stage: out.Stage}, compact.Settings{})
+	}
 	warning := ""
 	if tx.Unticked != nil {
 		warning = message.TickFailed.Format(c.lang, tx.Unticked)
@@ -208,7 +203,6 @@ func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 	if suggestion != "" {
 		end.result = append(end.result, "", suggestion)
 	}
-	c.seeStage(tx, out)
 	instruction := workflow.Instruction(tx.Workflow, out, c.lang)
 	end.system = instruction
 	if tx.Workflow.Active {
@@ -237,10 +231,7 @@ func doneAgents(s *workflow.State) []string {
 // suggest is 000's suggestion: after a PASS, and at most every few stages.
 // Whatever it cannot find out means no suggestion, and never an error.
 func (c *call) suggest(tx *session.Tx, out workflow.Outcome) string {
-	if out.Result != "pass" || !tx.Workflow.Active || out.Kind == workflow.RolledBack || out.Kind == workflow.Redelegate {
-		return ""
-	}
-	if c.repaired {
+	if out.Result != "pass" || !tx.Workflow.Active || out.Kind == workflow.RolledBack || out.Kind == workflow.Redelegate || c.repaired {
 		return ""
 	}
 	in, err := tx.Memory.SuggestInput(c.sess, tx.Workflow, c.cfg.Compact, c.in.Transcript)
@@ -257,13 +248,6 @@ func (c *call) suggest(tx *session.Tx, out workflow.Outcome) string {
 		return ""
 	}
 	return compact.SuggestText(s.Size, c.lang)
-}
-
-// seeStage counts a passed stage of ours as a boundary.
-func (c *call) seeStage(tx *session.Tx, out workflow.Outcome) {
-	if out.Result != "" && out.Kind != workflow.Redelegate {
-		tx.Observe(host.StageCompleted{Stage: out.Stage}, compact.Settings{})
-	}
 }
 
 // keepReport saves an answer as the stage's report unless the agent wrote one.

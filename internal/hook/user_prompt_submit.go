@@ -22,8 +22,7 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 	if text := c.movedAway(); text != "" {
 		return host.Reply{Block: text}, nil
 	}
-	text := c.in.Prompt
-	note := c.in.Note
+	text, note := c.in.Prompt, c.in.Note
 	name, asked := "", false
 	if !note {
 		name, asked = c.requested(text)
@@ -73,7 +72,11 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		if !note {
 			c.learnBackgroundEnds(tx, first)
 		}
-		c.seePrompt(tx, text, note)
+		c.seeSession(tx)
+		tx.Observe(host.TurnStarted{ID: c.in.Turn, Prompt: c.in.PromptID, At: c.now}, compact.Settings{})
+		if !note { // what the host itself sends is no request
+			tx.Observe(host.UserMessage{Text: host.Typed(text), At: c.now}, compact.Settings{})
+		}
 		if note { // the turn is about what was done in the background
 			c.learnBackgroundEnds(tx, first)
 		}
@@ -111,8 +114,7 @@ func (c *call) requested(text string) (name string, asked bool) {
 		return "", false
 	}
 	name, _, _ = strings.Cut(rest, " ")
-	name, _, _ = strings.Cut(name, "\n")
-	if !blueprint.Builtin(name) {
+	if name, _, _ = strings.Cut(name, "\n"); !blueprint.Builtin(name) {
 		return "", false
 	}
 	return name, true
@@ -133,8 +135,9 @@ func (c *call) letsGoOn(tx *session.Tx, text, name string, asked bool) bool {
 		}
 		return !l.Rests
 	}
-	if stopped && back != "" && l.Iteration == 0 && len(tx.Workflow.Delegations) == 0 && c.startedBy(tx, back) {
-		if _, err := tx.Apply(workflow.Cancel{}); err != nil {
+	started, tagged := c.requested(back)
+	if stopped && tagged && started == tx.Workflow.WorkflowType && l.Iteration == 0 && len(tx.Workflow.Delegations) == 0 {
+		if _, err := tx.Apply(workflow.Cancel{}); err != nil { // the prompt that has started it was taken back
 			c.complain("take back", err)
 		}
 		return true
@@ -153,12 +156,6 @@ func (c *call) letsGoOn(tx *session.Tx, text, name string, asked bool) bool {
 	return !c.resting(tx) && !c.planning()
 }
 
-// startedBy reports whether a prompt has asked for the workflow that is at work.
-func (c *call) startedBy(tx *session.Tx, prompt string) bool {
-	name, asked := c.requested(prompt)
-	return asked && name == tx.Workflow.WorkflowType
-}
-
 // ownCommand reports whether a prompt is a command of the plugin, that one where it is
 // named.
 func ownCommand(text, name string) bool {
@@ -175,7 +172,11 @@ func (c *call) startWorkflow(tx *session.Tx, name string, r *host.Reply) error {
 	}
 	switch {
 	case !there:
-		tell(unknownWorkflow(name, lib.Names(), c.lang))
+		text := message.WorkflowNone.Format(c.lang, name)
+		if near := workflow.Nearest(name, lib.Names()); len(near) > 0 {
+			text = message.WorkflowNear.Format(c.lang, name, strings.Join(near, ", "))
+		}
+		tell(text)
 		return nil
 	case len(problems) > 0:
 		tell(message.WorkflowBroken.Format(c.lang, name, problems[0].In(c.lang), file.Path))
@@ -199,21 +200,4 @@ func (c *call) startWorkflow(tx *session.Tx, name string, r *host.Reply) error {
 		tell(message.NotTrusted.Format(c.lang, file.Path, name))
 	}
 	return nil
-}
-
-// unknownWorkflow answers a name that nothing has, with those that it may mean.
-func unknownWorkflow(name string, known []string, lang message.Lang) string {
-	if near := workflow.Nearest(name, known); len(near) > 0 {
-		return message.WorkflowNear.Format(lang, name, strings.Join(near, ", "))
-	}
-	return message.WorkflowNone.Format(lang, name)
-}
-
-// seePrompt starts a turn. What the host itself sends is no request.
-func (c *call) seePrompt(tx *session.Tx, text string, note bool) {
-	c.seeSession(tx)
-	tx.Observe(host.TurnStarted{ID: c.in.Turn, Prompt: c.in.PromptID, At: c.now}, compact.Settings{})
-	if !note {
-		tx.Observe(host.UserMessage{Text: host.Typed(text), At: c.now}, compact.Settings{})
-	}
 }
