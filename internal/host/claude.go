@@ -33,11 +33,10 @@ var claudeHost = Host{
 	Core:       []string{"session-start", "user-prompt-submit"},
 	SessionEnv: []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"},
 	ProjectEnv: []string{"CLAUDE_PROJECT_ROOT", "CLAUDE_PROJECT_DIR"},
-	Delivers:   true, Gates: true, Asks: true, AsksAgents: true, Loops: true, CommandEnd: claudeEnd, BackgroundTask: claudeBackgroundTask, BackgroundEnd: claudeBackgroundEnd, AgentsCompact: true, NamesAgents: Version{2, 1, 325}, ForksAsResumed: true, PutsBack: 5,
+	Delivers:   true, Gates: true, Asks: true, AsksAgents: true, Loops: true, ForksAsResumed: true, PutsBack: 5,
+	AgentsCompact: true, NamesAgents: Version{2, 1, 325},
+	CommandEnd: claudeEnd, BackgroundTask: claudeBackgroundTask, BackgroundEnd: claudeBackgroundEnd,
 	window: claudeWindow, model: claudeModel,
-	alone: func(getenv func(string) string) bool {
-		return getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0" || getenv("CLAUDE_CODE_ENTRYPOINT") == "sdk-cli"
-	},
 	Resume: func(session string) string { return "claude --resume " + session },
 	Decode: decodeClaude, Encode: encodeHooks,
 	// Sub-agents' files lie deeper, or beside the sessions under a name of theirs.
@@ -83,31 +82,28 @@ func claudeModel(getenv func(string) string, dir, project string) string {
 }
 
 func setupClaude(p Place) Setup {
-	c := claude{dir: p.Dir, home: p.User, plugin: filepath.Join(p.Root, "plugin"), bare: p.NoWorkflows}
+	c := claude{Place: p, plugin: filepath.Join(p.Root, "plugin")}
 	return Setup{
 		Settings: c.settings(), Edits: c.edits(), Auto: autoEdits(p.Window, p.Percent), Rounds: p.claudeRounds(), Status: p.statusLine(),
 		Plugin:  Plugin{Dir: c.plugin, Hooks: pluginName + "/hooks/hooks.json", files: func() ([]PluginFile, error) { return p.pluginFiles(plugin.FS) }},
 		Present: func(settings []byte) bool { return enabled(settings).Exists() },
 		outdated: func() bool {
-			data, err := os.ReadFile(filepath.Join(c.plugin, pluginName, "hooks", "hooks.json"))
-			return err == nil && p.Hook != "" && bytes.Contains(data, []byte(`"command": "overtone"`))
+			hooks := readSome(filepath.Join(c.plugin, pluginName, "hooks", "hooks.json"))
+			return p.Hook != "" && bytes.Contains(hooks, []byte(`"command": "overtone"`))
 		},
 		Check: c.check, Register: c.register, Unregister: c.unregister,
 	}
 }
 
-// claude is an installation in Claude Code.
+// claude is an installation in Claude Code. The folder that the plugin is loaded from is
+// what that calls a marketplace: a folder with a list, and the plugin below it.
 type claude struct {
-	dir  string // its own folder
-	home string // the user's home
-	// plugin is the folder that the plugin is loaded from. It is what Claude
-	// Code calls a marketplace: a folder with a list, and the plugin below it.
+	Place
 	plugin string
-	bare   bool // without workflows
 }
 
 // settings is the path of the user's settings.
-func (c claude) settings() string { return filepath.Join(c.dir, "settings.json") }
+func (c claude) settings() string { return filepath.Join(c.Dir, "settings.json") }
 
 // edits are the settings that install the plugin: where it is, that it is on, that the
 // tools which our texts name need no permission, that stages stay in the foreground in
@@ -120,7 +116,7 @@ func (c claude) edits() []Edit {
 		{Path: []string{"enabledPlugins", pluginName + "@" + pluginName}, Value: "true", Own: true},
 	}
 	var allowed []string
-	if !c.bare {
+	if !c.NoWorkflows {
 		edits = append(edits, Edit{Path: []string{"env", "CLAUDE_CODE_FORK_SUBAGENT"}, Value: `"0"`})
 		for _, name := range []string{"pipeline-context-*", "reflection-memory-*"} {
 			allowed = append(allowed, "Read("+c.rule(name)+")")
@@ -198,8 +194,8 @@ func (c claude) check(f File, path string) []Finding {
 // rule is a file of the Claude folder in the form of permission rules: below the
 // home with ~, else with two slashes.
 func (c claude) rule(name string) string {
-	path := filepath.Join(c.dir, name)
-	if rel, err := filepath.Rel(c.home, path); c.home != "" && err == nil && filepath.IsLocal(rel) {
+	path := filepath.Join(c.Dir, name)
+	if rel, err := filepath.Rel(c.User, path); c.User != "" && err == nil && filepath.IsLocal(rel) {
 		return "~/" + filepath.ToSlash(rel)
 	}
 	return "/" + filepath.ToSlash(path)
@@ -208,8 +204,8 @@ func (c claude) rule(name string) string {
 // registered reports whether Claude Code has noticed the plugin's folder. It
 // does so at the start of a session, too late for that session.
 func (c claude) registered() bool {
-	data, err := os.ReadFile(filepath.Join(c.dir, "plugins", "known_marketplaces.json"))
-	return err == nil && store.ValidJSON(data) && gjson.GetBytes(data, pluginName+".source.path").String() == c.plugin
+	data := readSome(filepath.Join(c.Dir, "plugins", "known_marketplaces.json"))
+	return store.ValidJSON(data) && gjson.GetBytes(data, pluginName+".source.path").String() == c.plugin
 }
 
 // register has Claude Code itself notice the plugin's folder, so that already
@@ -227,8 +223,8 @@ func (c claude) register(ctx context.Context, bin string, env []string) error {
 // unregister takes register back, once the settings do not declare the folder
 // any more: Claude Code would remove, and reformat, what is there.
 func (c claude) unregister(ctx context.Context, bin string, env []string) error {
-	settings, err := os.ReadFile(c.settings())
-	declared := err == nil && store.ValidJSON(settings) && gjson.GetBytes(settings, "extraKnownMarketplaces."+pluginName).Exists()
+	settings := readSome(c.settings())
+	declared := store.ValidJSON(settings) && gjson.GetBytes(settings, "extraKnownMarketplaces."+pluginName).Exists()
 	if declared || !c.registered() {
 		return nil
 	}
@@ -240,19 +236,17 @@ func (c claude) unregister(ctx context.Context, bin string, env []string) error 
 // not the user's.
 func (c claude) keeping(run func() error) error {
 	before, err := Open(c.settings())
-	if err != nil {
-		return err
+	if err == nil {
+		err = run()
 	}
-	if err := run(); err != nil {
+	if err != nil {
 		return err
 	}
 	now, err := Open(c.settings())
 	if err != nil {
 		return err
 	}
-	if now.After, now.Gone = before.Before, !before.Exists; !now.Changed() {
-		return nil
-	}
+	now.After, now.Gone = before.Before, !before.Exists
 	return now.Write()
 }
 

@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,10 +75,8 @@ func setupCodex(p Place) Setup {
 			Path: filepath.Join(p.Dir, "config.toml"), Key: []string{"mcp_servers", "overtone"}, Text: codexTools,
 			Marks: []string{"# by overtone init", "# >>> overtone >>>", "# <<< overtone <<<"},
 		}},
-		Present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
 		Check: func(f File, path string) []Finding {
-			toml, _ := os.ReadFile(filepath.Join(p.Dir, "config.toml")) // a missing file approves nothing
-			return checkCodex(f, path, toml, edits)
+			return checkCodex(f, path, readSome(filepath.Join(p.Dir, "config.toml")), edits) // a missing file approves nothing
 		},
 	}
 }
@@ -153,22 +150,16 @@ var codexHooks = [...]codexHook{
 
 // codexAgents are the plugin's agents in Codex's own form.
 func (p Place) codexAgents() ([]PluginFile, error) {
+	var list []PluginFile
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	for _, a := range pluginAgents() {
+		list = append(list, PluginFile{a.name + ".toml", []byte("name = " + quote(pluginName+":"+a.name) + "\ndescription = " + quote(a.about) +
+			"\ndeveloper_instructions = \"\"\"\n" + quoted.Replace(a.body+"\n\n"+codexNote) + "\n\"\"\"\n")})
+	}
 	if p.NoWorkflows {
 		return nil, nil
 	}
-	var list []PluginFile
-	for _, a := range pluginAgents() {
-		list = append(list, PluginFile{a.name + ".toml", a.codex()})
-	}
 	return list, nil
-}
-
-// codex writes an agent's file: its description, and its instructions with what is
-// different there.
-func (a pluginAgent) codex() []byte {
-	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-	return []byte("name = " + quote(pluginName+":"+a.name) + "\ndescription = " + quote(a.about) + "\ndeveloper_instructions = \"\"\"\n" +
-		quoted.Replace(a.body+"\n\n"+codexNote) + "\n\"\"\"\n")
 }
 
 // codexNote is what the agents are told there.

@@ -3,8 +3,8 @@ package host
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,8 +67,7 @@ func setupCopilot(p Place) Setup {
 		Settings: filepath.Join(p.Dir, "hooks", "overtone.json"), Edits: edits, Beside: []Beside{tools},
 		Present: func(settings []byte) bool { return len(lacking(settings, edits[1:])) < len(edits)-1 },
 		Check: func(f File, path string) []Finding {
-			servers, _ := os.ReadFile(tools.Path) // a missing file has none
-			lacks := append(lacking(f.Before, edits), lacking(servers, tools.Edits)...)
+			lacks := append(lacking(f.Before, edits), lacking(readSome(tools.Path), tools.Edits)...)
 			return []Finding{checkHooks("copilot-hooks", Broken, path, lacks, Copilot)}
 		},
 	}
@@ -124,11 +123,8 @@ func copilotEnd(output string) (string, *int) {
 // encodeCopilot: what the model is to read stands at the top; only these events
 // hand it on.
 func encodeCopilot(in *Call, r Reply) []byte {
-	switch in.Event {
-	case "session-start", "user-prompt-submit", "post-tool-use":
-		if r.Context != "" {
-			return store.EncodeJSON(fields{{"additionalContext", r.Context}})
-		}
+	if r.Context != "" && slices.Contains([]string{"session-start", "user-prompt-submit", "post-tool-use"}, in.Event) {
+		return store.EncodeJSON(fields{{"additionalContext", r.Context}})
 	}
 	return nil
 }

@@ -100,8 +100,8 @@ func (f *File) DropOwn(edits []Edit) (kept []Edit, err error) {
 	}
 	var there []Edit
 	for _, e := range edits {
-		at, n := d.locate(e.Path)
-		if n < len(e.Path) {
+		at, found := d.find(e.Path)
+		if !found {
 			continue
 		}
 		e.Made = len(e.Path) - 1

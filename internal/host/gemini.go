@@ -57,7 +57,6 @@ func setupGemini(p Place) Setup {
 	}
 	return Setup{
 		Settings: filepath.Join(p.Dir, "settings.json"), Edits: edits,
-		Present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
 		Check: func(f File, path string) []Finding {
 			findings := []Finding{checkHooks("gemini-hooks", Broken, path, lacking(f.Before, edits), Gemini)}
 			if off := p.geminiOff(f.Before, path); off != "" {

@@ -132,8 +132,6 @@ type Host struct {
 	// model is the model that its environment or its settings choose, "" for none; dir
 	// is the folder of its own files.
 	model func(getenv func(string) string, dir, project string) string
-	// alone tells by its environment that nobody sits before it.
-	alone func(getenv func(string) string) bool
 	// Watched: a watcher may drive its threads and hand over packets of its own.
 	Watched bool
 	// Steers: what calls the hooks can compact when a reply says so, and can keep the
@@ -241,22 +239,15 @@ type Version [3]int
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
 
 // Less compares two versions.
-func (v Version) Less(o Version) bool {
-	return slices.Compare(v[:], o[:]) < 0
-}
-
-// Unattended reports whether nobody sits before the agent, as far as its environment
-// tells.
-func (h *Host) Unattended(getenv func(string) string) bool { return h.alone != nil && h.alone(getenv) }
+func (v Version) Less(o Version) bool { return slices.Compare(v[:], o[:]) < 0 }
 
 // LargeModel is the model that the host's environment or settings choose, where its name
 // says that the large window is on; "" otherwise.
 func (h *Host) LargeModel(getenv func(string) string, dir, project string) string {
-	if h.model == nil {
-		return ""
-	}
-	if m := h.model(getenv, dir, project); marksLarge(m) {
-		return m
+	if h.model != nil {
+		if m := h.model(getenv, dir, project); marksLarge(m) {
+			return m
+		}
 	}
 	return ""
 }
@@ -300,15 +291,12 @@ func parseVersion(text string) (Version, bool) {
 	for word := range strings.FieldsSeq(text) {
 		word, _, _ = strings.Cut(strings.TrimSuffix(strings.TrimPrefix(word, "v"), "."), "-")
 		word, _, _ = strings.Cut(word, "+")
-		parts := strings.Split(word, ".")
-		if len(parts) != 3 {
-			continue
-		}
 		var v Version
-		ok := true
-		for i, p := range parts {
-			n, err := strconv.Atoi(p)
-			v[i], ok = n, ok && err == nil && n >= 0
+		parts := strings.Split(word, ".")
+		ok := len(parts) == len(v)
+		for i := 0; ok && i < len(v); i++ {
+			n, err := strconv.ParseUint(parts[i], 10, 31)
+			v[i], ok = int(n), err == nil
 		}
 		if ok {
 			return v, true

@@ -106,7 +106,7 @@ func TestClaudeEdits(t *testing.T) {
 		return list
 	}
 	home := string(filepath.Separator) + "home"
-	c := claude{dir: filepath.Join(home, ".claude"), home: home, plugin: filepath.Join(home, ".overtone", "plugin")}
+	c := claude{Place: Place{Dir: filepath.Join(home, ".claude"), User: home}, plugin: filepath.Join(home, ".overtone", "plugin")}
 	want := []string{
 		`extraKnownMarketplaces.overtone = {"source":{"source":"directory","path":` + quote(c.plugin) + `}}`,
 		`enabledPlugins.overtone@overtone = true`,
@@ -136,7 +136,7 @@ func TestClaudeEdits(t *testing.T) {
 			t.Errorf("%v", e.Path)
 		}
 	}
-	c.dir = filepath.Join(string(filepath.Separator)+"srv", "claude")
+	c.Dir = filepath.Join(string(filepath.Separator)+"srv", "claude")
 	if got := c.rule("x-*"); got != "//srv/claude/x-*" {
 		t.Errorf("outside the home: %s", got)
 	}

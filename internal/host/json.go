@@ -208,11 +208,6 @@ func (d *doc) look() {
 // becomes white space.
 func withoutComments(text []byte) []byte {
 	out := bytes.Clone(text)
-	blank := func(from, to int) {
-		for i := from; i < to; i++ {
-			out[i] = ' '
-		}
-	}
 	comma := -1 // the newest one, as long as nothing but white space follows it
 	for i := 0; i < len(out); i++ {
 		switch c := out[i]; {
@@ -223,20 +218,16 @@ func withoutComments(text []byte) []byte {
 				}
 			}
 			comma = -1
-		case c == '/' && i+1 < len(out) && out[i+1] == '/':
-			end := len(out)
-			if n := bytes.IndexByte(out[i:], '\n'); n >= 0 {
-				end = i + n
+		case bytes.HasPrefix(out[i:], []byte("//")):
+			line, _, _ := bytes.Cut(out[i:], []byte("\n"))
+			i += copy(out[i:], bytes.Repeat([]byte(" "), len(line))) - 1
+		case bytes.HasPrefix(out[i:], []byte("/*")):
+			inside, _, closed := bytes.Cut(out[i+2:], []byte("*/"))
+			n := 2 + len(inside)
+			if closed {
+				n += 2
 			}
-			blank(i, end)
-			i = end - 1
-		case c == '/' && i+1 < len(out) && out[i+1] == '*':
-			end := len(out)
-			if n := bytes.Index(out[i+2:], []byte("*/")); n >= 0 {
-				end = i + 2 + n + 2
-			}
-			blank(i, end)
-			i = end - 1
+			i += copy(out[i:], bytes.Repeat([]byte(" "), n)) - 1
 		case c == ',':
 			comma = i
 		case (c == '}' || c == ']') && comma >= 0:
@@ -272,12 +263,7 @@ func items(b []byte, at int) (list []item, end int) {
 	return list, end - 1
 }
 
-func skipSpace(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
-		i++
-	}
-	return i
-}
+func skipSpace(b []byte, i int) int { return len(b) - len(bytes.TrimLeft(b[i:], " \t\r\n")) }
 
 // endOfValue is the offset behind the value that begins at i.
 func endOfValue(b []byte, i int) int {
@@ -316,6 +302,12 @@ func (d *doc) locate(path []string) (at, n int) {
 	return at, n
 }
 
+// find is locate for the whole path.
+func (d *doc) find(path []string) (at int, there bool) {
+	at, n := d.locate(path)
+	return at, n == len(path)
+}
+
 func (d *doc) valueAt(at int) string { return string(d.text[at:endOfValue(d.plain, at)]) }
 
 // means reports whether the value at an offset is that one.
@@ -347,13 +339,7 @@ func (d *doc) apply(e *Edit) (changed bool, err error) {
 		return true, nil
 	}
 	if !e.Append {
-		old := d.valueAt(at)
-		if d.means(at, e.Value) {
-			return false, nil
-		}
-		e.Old = &old
-		d.splice(at, at+len(old), d.render(e.Value, d.indent(at)))
-		return true, nil
+		return d.replace(at, e), nil
 	}
 	if d.plain[at] != '[' {
 		return false, fmt.Errorf("%s is not an array", strings.Join(e.Path, "."))
@@ -363,13 +349,21 @@ func (d *doc) apply(e *Edit) (changed bool, err error) {
 	case i < 0:
 		e.Inner = d.insert(at, "", e.Value)
 		return true, nil
-	case !ours || d.means(list[i].value, e.Value):
+	case !ours:
 		return false, nil
 	}
-	old := string(d.text[list[i].value:list[i].end])
+	return d.replace(list[i].value, e), nil
+}
+
+// replace puts an edit's value in the place of another one.
+func (d *doc) replace(at int, e *Edit) (changed bool) {
+	old := d.valueAt(at)
+	if d.means(at, e.Value) {
+		return false
+	}
 	e.Old = &old
-	d.splice(list[i].value, list[i].end, d.render(e.Value, d.indent(list[i].value)))
-	return true, nil
+	d.splice(at, at+len(old), d.render(e.Value, d.indent(at)))
+	return true
 }
 
 // element finds an element that is the edit's, or that holds its mark. ours is
@@ -473,8 +467,8 @@ func (d *doc) revert(e Edit) bool {
 	if list, _ := items(d.plain, d.root()); e.Last && len(list) > 1 {
 		return true
 	}
-	at, n := d.locate(e.Path)
-	if n < len(e.Path) {
+	at, there := d.find(e.Path)
+	if !there {
 		return true // gone already
 	}
 	if e.Append {
@@ -490,7 +484,7 @@ func (d *doc) revert(e Edit) bool {
 			d.splice(list[i].value, list[i].end, *e.Old)
 			return true
 		default:
-			d.remove(at, list, i, e.inner())
+			d.remove(at, list, i, e.inner(e.Made))
 		}
 		d.prune(e.Path, e)
 		return true
@@ -503,39 +497,36 @@ func (d *doc) revert(e Edit) bool {
 		d.splice(at, at+len(raw), *e.Old)
 		return true
 	}
-	parent, _ := d.locate(e.Path[:len(e.Path)-1])
-	list, i := member(d.plain, parent, e.Path[len(e.Path)-1])
-	d.remove(parent, list, i, e.inner())
+	d.drop(e.Path, e.inner(e.Made))
 	d.prune(e.Path[:len(e.Path)-1], e)
 	return true
 }
 
-// inner is what the innermost container held; one that was made held nothing.
-func (e Edit) inner() string {
-	if e.Made > 0 {
+// inner is what the innermost container held; one of those that were made held nothing.
+func (e Edit) inner(made int) string {
+	if made > 0 {
 		return ""
 	}
 	return e.Inner
+}
+
+// drop removes the member at a path.
+func (d *doc) drop(path []string, inner string) {
+	last := len(path) - 1
+	parent, _ := d.locate(path[:last])
+	list, i := member(d.plain, parent, path[last])
+	d.remove(parent, list, i, inner)
 }
 
 // prune removes containers that were made for an edit and are empty again,
 // from the one at path upwards.
 func (d *doc) prune(path []string, e Edit) {
 	for made := e.Made; made > 0 && len(path) > 0; made-- {
-		at, n := d.locate(path)
-		if n < len(path) {
+		at, there := d.find(path)
+		if list, _ := items(d.plain, at); !there || len(list) > 0 {
 			return
 		}
-		if list, _ := items(d.plain, at); len(list) > 0 {
-			return
-		}
-		parent, _ := d.locate(path[:len(path)-1])
-		list, i := member(d.plain, parent, path[len(path)-1])
-		inner := ""
-		if made == 1 {
-			inner = e.Inner
-		}
-		d.remove(parent, list, i, inner)
+		d.drop(path, e.inner(made-1))
 		path = path[:len(path)-1]
 	}
 }

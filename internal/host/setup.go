@@ -54,7 +54,8 @@ type Setup struct {
 	// where hooks are only named in the settings.
 	Plugin Plugin
 
-	// Present reports whether settings show signs of an installation.
+	// Present reports whether settings show signs of an installation: one of the edits,
+	// where the host says nothing else.
 	Present func(settings []byte) bool
 	// Check says what is wrong with the settings, which can be edited; path is how
 	// the user is shown where they are.
@@ -83,10 +84,13 @@ type Block struct {
 	Marks []string
 }
 
-// Setup is the installation in a place.
+// Setup is the installation in a place. What a host does not say of its settings follows
+// from the edits.
 func (h *Host) Setup(p Place) Setup {
 	s := h.setup(p)
-	s.Host = h
+	if s.Host = h; s.Present == nil {
+		s.Present = func(settings []byte) bool { return len(lacking(settings, s.Edits)) < len(s.Edits) }
+	}
 	return s
 }
 
@@ -122,25 +126,18 @@ func (s Setup) StatusLine(settings []byte) (ours, taken bool) {
 	if err != nil {
 		return false, false
 	}
-	at, n := d.locate(s.Status.Path)
-	taken = n == len(s.Status.Path)
-	return taken && isStatusLine(gjson.Get(d.valueAt(at), "command").String()), taken
+	at, there := d.find(s.Status.Path)
+	return there && isStatusLine(gjson.Get(d.valueAt(at), "command").String()), there
 }
 
 // Outdated reports whether what an earlier version wrote is in place, or what this
 // one wrote while the program for hooks lay elsewhere.
 func (s Setup) Outdated(settings []byte) bool {
-	for _, e := range slices.Concat(s.Edits, s.Rounds) {
-		if there, exact := holds(settings, e); there && !exact {
-			return true
-		}
-	}
-	if ours, _ := s.StatusLine(settings); ours {
-		if _, exact := holds(settings, *s.Status); !exact {
-			return true
-		}
-	}
-	return s.outdated != nil && s.outdated()
+	ours, _ := s.StatusLine(settings)
+	return slices.ContainsFunc(slices.Concat(s.Edits, s.Rounds), func(e Edit) bool {
+		there, exact := holds(settings, e)
+		return there && !exact
+	}) || ours && !Holds(settings, *s.Status) || s.outdated != nil && s.outdated()
 }
 
 // IsRounds reports whether an edit adds the hook at the end of a round of tools.
