@@ -100,12 +100,9 @@ func sameDir(a, b string) bool {
 	if !filepath.IsAbs(a) {
 		return false
 	}
-	ai, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	bi, err := os.Stat(b)
-	return err == nil && os.SameFile(ai, bi)
+	ai, aerr := os.Stat(a)
+	bi, berr := os.Stat(b)
+	return aerr == nil && berr == nil && os.SameFile(ai, bi)
 }
 
 // ReadContext returns the report at a path that an agent gave; see

@@ -113,22 +113,17 @@ func (c *cleanup) claudeFiles() error {
 		if !ok || !e.Type().IsRegular() {
 			continue
 		}
-		info, err := e.Info()
-		if err != nil {
-			c.failed(err)
-			continue
-		}
-		if !info.ModTime().Before(c.before) || c.ownerActive(rest) {
-			continue
-		}
 		path := filepath.Join(c.home.claude, e.Name())
-		if !c.opts.DryRun {
-			if err := os.Remove(path); err != nil {
-				c.failed(err)
-				continue
-			}
+		info, err := e.Info()
+		if err == nil && (!info.ModTime().Before(c.before) || c.ownerActive(rest)) {
+			continue
 		}
-		c.report.Files = append(c.report.Files, path)
+		if err == nil && !c.opts.DryRun {
+			err = os.Remove(path)
+		}
+		if c.failed(err); err == nil {
+			c.report.Files = append(c.report.Files, path)
+		}
 	}
 	return nil
 }
@@ -189,11 +184,8 @@ func (c *cleanup) session(id string) {
 		return
 	}
 	modified, err := newestFile(s.dir)
-	if err == nil && modified.IsZero() {
-		var info fs.FileInfo
-		if info, err = os.Lstat(s.dir); err == nil {
-			modified = info.ModTime()
-		}
+	if info, gone := os.Lstat(s.dir); err == nil && modified.IsZero() && gone == nil {
+		modified = info.ModTime()
 	}
 	if err != nil || !modified.Before(c.before) {
 		c.failed(err)
@@ -204,16 +196,16 @@ func (c *cleanup) session(id string) {
 		return
 	}
 	if !c.opts.DryRun {
-		switch err := c.removeSession(s); {
-		case errors.Is(err, ErrBusy):
-			c.report.Spared = append(c.report.Spared, id)
-			return
-		case err != nil:
-			c.failed(err)
-			return
-		}
+		err = c.removeSession(s)
 	}
-	c.report.Sessions = append(c.report.Sessions, id)
+	switch {
+	case errors.Is(err, ErrBusy):
+		c.report.Spared = append(c.report.Spared, id)
+	case err != nil:
+		c.failed(err)
+	default:
+		c.report.Sessions = append(c.report.Sessions, id)
+	}
 }
 
 // removeSession moves the folder out of the way under the session's lock, so

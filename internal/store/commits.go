@@ -102,7 +102,8 @@ func (h *Home) appendCommits(list ...Commit) error {
 	path := filepath.Join(h.root, commitsFile)
 	if info, err := os.Lstat(path); err == nil && (!info.Mode().IsRegular() || info.Size() > maxCommitsFile) {
 		old, _ := config.ReadFile(path, 2*maxCommitsFile)
-		return AtomicWrite(path, append(newerHalf(old), lines...), 0o600)
+		_, newer, _ := bytes.Cut(old[len(old)/2:], []byte("\n"))
+		return AtomicWrite(path, append(newer, lines...), 0o600)
 	}
 	f, info, err := openAs(path, os.O_APPEND|os.O_CREATE|os.O_RDWR)
 	if err != nil {
@@ -110,11 +111,6 @@ func (h *Home) appendCommits(list ...Commit) error {
 	}
 	_, err = appendWhole(f, info.Size(), lines)
 	return errors.Join(err, f.Close())
-}
-
-func newerHalf(data []byte) []byte {
-	_, rest, _ := bytes.Cut(data[len(data)/2:], []byte("\n"))
-	return rest
 }
 
 // Announced are the commits that sessions are about to make in a repository: those

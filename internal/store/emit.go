@@ -67,10 +67,10 @@ const (
 // what happened, the state file is what holds.
 func (tx *Tx) Emit(events ...Event) error {
 	lines, err := tx.Lines(events...)
-	if err != nil {
-		return err
+	if err == nil {
+		err = tx.EmitLines(lines)
 	}
-	return tx.EmitLines(lines)
+	return err
 }
 
 // Lines are the lines of events, as [Tx.Emit] would append them now.
@@ -145,49 +145,31 @@ func encode(w *bytes.Buffer, ts string, e Event) error {
 	if !ok {
 		return unknownEvent(e.Type)
 	}
-	w.WriteString(`{"ts":"`)
-	w.WriteString(ts)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	value := func(v any) error {
-		if err := enc.Encode(v); err != nil {
-			return fmt.Errorf("encode event %s: %w", e.Type, err)
-		}
-		w.Truncate(w.Len() - 1) // Encode ends with a newline
-		return nil
-	}
-	w.WriteString(`","type":"`)
-	w.WriteString(e.Type)
-	w.WriteString(`","category":"`)
-	w.WriteString(message.EventCategory(e.Type))
-	w.WriteString(`","label":`)
-	if err := value(label.ZH); err != nil {
-		return err
-	}
-	for i, f := range e.Data {
-		if reserved(f.Key) || repeated(f.Key, e.Data[i+1:]) {
+	own := []Field{{"ts", ts}, {"type", e.Type}, {"category", message.EventCategory(e.Type)}, {"label", label.ZH}}
+	begin := w.Len()
+	for i, f := range append(own, e.Data...) {
+		// The last of several fields with one key wins.
+		again := func(later Field) bool { return later.Key == f.Key }
+		if i >= len(own) && (reserved(f.Key) || slices.ContainsFunc(e.Data[i-len(own)+1:], again)) {
 			continue
 		}
-		w.WriteByte(',')
-		if err := value(f.Key); err != nil {
-			return err
-		}
-		w.WriteByte(':')
-		if err := value(f.Value); err != nil {
-			return err
+		for j, v := range [...]any{f.Key, f.Value} {
+			w.WriteByte(",:"[j])
+			if err := enc.Encode(v); err != nil {
+				return fmt.Errorf("encode event %s: %w", e.Type, err)
+			}
+			w.Truncate(w.Len() - 1) // Encode ends with a newline
 		}
 	}
+	w.Bytes()[begin] = '{'
 	w.WriteString("}\n")
 	return nil
 }
 
 func reserved(key string) bool {
 	return key == "ts" || key == "type" || key == "category" || key == "label"
-}
-
-// repeated makes the last of several fields with one key win.
-func repeated(key string, later []Field) bool {
-	return slices.ContainsFunc(later, func(f Field) bool { return f.Key == key })
 }
 
 func (tx *Tx) appendLines(lines []byte) error {

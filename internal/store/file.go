@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -101,15 +100,9 @@ func createNew(path string, perm fs.FileMode) (*os.File, error) {
 	return f, err
 }
 
-// openRegular opens an existing file that is neither a link nor anything but a
-// plain file.
-func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	return openAs(path, os.O_RDONLY)
-}
-
 // readFile reads a plain file of at most limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {
-	f, info, err := openRegular(path)
+	f, info, err := openAs(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -117,12 +110,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, fmt.Errorf("read %s: %w: over %d bytes", path, errTooLarge, limit)
 	}
-	data := make([]byte, info.Size())
-	n, err := io.ReadFull(f, data)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	return data[:n], nil
+	return readRange(f, 0, info.Size())
 }
 
 // appendWhole appends lines to a file of which size bytes are there: all of them, or
@@ -146,31 +134,23 @@ func appendWhole(f *os.File, size int64, lines []byte) (written int, err error) 
 	return written, nil
 }
 
-// openAs opens a plain file; flags may have it made.
+var errNotRegular = errors.New("not a regular file")
+
+// openAs opens a plain file, and no link; flags may have it made.
 func openAs(path string, flags int) (*os.File, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, flags|openFlags, filePerm)
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := regular(f)
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
+	}
 	if err != nil {
 		f.Close()
 		return nil, nil, err
 	}
 	return f, info, nil
-}
-
-var errNotRegular = errors.New("not a regular file")
-
-func regular(f *os.File) (fs.FileInfo, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: f.Name(), Err: errNotRegular}
-	}
-	return info, nil
 }
 
 // realDir says whether path is a folder and not a link to one.

@@ -22,8 +22,7 @@ type Folders struct {
 
 // Find is the folder that a variable names, else the usual one below the home.
 func (f Folders) Find(variable, usual string) string {
-	dir := cmp.Or(f.getenv(variable), filepath.Join(f.User, usual))
-	return absolute(dir)
+	return absolute(cmp.Or(f.getenv(variable), filepath.Join(f.User, usual)))
 }
 
 // Short is a path as people are shown it: with ~ where it is below the home.

@@ -22,20 +22,16 @@ func (h *Home) TryLease(name string) (release func(), ok bool, err error) {
 	if err := os.MkdirAll(h.root, dirPerm); err != nil {
 		return nil, false, err
 	}
-	return h.lease(name, os.O_RDWR|os.O_CREATE)
+	return TryLock(filepath.Join(h.root, name))
 }
 
 // Leased reports whether somebody has claimed the job. It leaves no trace.
 func (h *Home) Leased(name string) bool {
-	release, ok, err := h.lease(name, os.O_RDWR)
+	release, ok, err := tryLockFile(filepath.Join(h.root, name), os.O_RDWR)
 	if ok {
 		release()
 	}
 	return err == nil && !ok
-}
-
-func (h *Home) lease(name string, flags int) (release func(), ok bool, err error) {
-	return tryLockFile(filepath.Join(h.root, name), flags)
 }
 
 // TryLease claims a named job on the session for this process, for as long as

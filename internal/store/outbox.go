@@ -100,41 +100,27 @@ func (s *Session) Grown() (stamp [2]int64, ok bool) {
 
 // standsAt reports whether the marked entry still stands where it stood.
 func (m Mark) standsAt(f io.ReaderAt, size int64) bool {
+	var end [1]byte
 	if m.Off <= 0 || m.Off > size {
 		return false
+	} else if _, err := f.ReadAt(end[:], m.Off-1); err != nil || end[0] != '\n' {
+		return false
 	}
-	const look = 4 << 10
-	for span := int64(look); ; span *= 8 {
-		from := max(0, m.Off-span)
-		data, err := readRange(f, from, m.Off)
-		if err != nil || len(data) == 0 || data[len(data)-1] != '\n' {
-			return false
+	var hashes []string // of the entry, and of the one before it
+	err := linesBack(f, m.Off, func(line []byte, tooLong bool) bool {
+		line = bytes.TrimSpace(line)
+		if _, ok := parseEntry(line); ok && !tooLong {
+			hashes = append(hashes, lineHash(line))
 		}
-		lines := bytes.Split(bytes.TrimRight(data, "\n"), []byte{'\n'})
-		// The first of the lines may be cut, and the one before the last may be
-		// bad; then more is looked at.
-		var last, before []byte
-		for i := len(lines) - 1; i >= 0 && before == nil; i-- {
-			if i == 0 && from > 0 {
-				break
-			}
-			line := bytes.TrimSpace(lines[i])
-			if _, ok := parseEntry(line); !ok || len(line) > maxLine {
-				continue
-			}
-			if last == nil {
-				last = line
-			} else {
-				before = line
-			}
-		}
-		if last != nil && (before != nil || from == 0) {
-			return pairHash(before, last) == m.Pair || before == nil && lineHash(last) == m.Line
-		}
-		if from == 0 || span > 4*maxLine {
-			return false
-		}
+		return len(hashes) < 2
+	})
+	switch {
+	case err != nil || len(hashes) == 0:
+		return false
+	case len(hashes) == 1:
+		return hashes[0] == m.Line || joinHash("", hashes[0]) == m.Pair
 	}
+	return joinHash(hashes[1], hashes[0]) == m.Pair
 }
 
 // find looks for the marked entry in the whole file: the last that looks like it.
@@ -156,23 +142,16 @@ var errEnough = errors.New("enough")
 // walkEntries hands on the entries from off on, which is a line's beginning.
 // prev is the mark of the entry before it.
 func walkEntries(f io.ReaderAt, off, size int64, prev Mark, yield func(Outgoing) bool) error {
-	var before []byte
-	known, seq := prev.Line, prev.Seq
 	err := completeLines(f, off, size, func(line []byte, end int64) error {
 		e, ok := parseEntry(line)
 		if !ok {
 			return nil
 		}
-		seq++
-		m := Mark{Seq: seq, Off: end, Line: lineHash(line)}
-		if before != nil {
-			known = lineHash(before)
-		}
-		m.Pair = joinHash(known, m.Line)
-		if !yield(Outgoing{e, m}) {
+		m := Mark{Seq: prev.Seq + 1, Off: end, Line: lineHash(line)}
+		m.Pair = joinHash(prev.Line, m.Line)
+		if prev = m; !yield(Outgoing{e, m}) {
 			return errEnough
 		}
-		before = append(before[:0], line...)
 		return nil
 	})
 	if errors.Is(err, errEnough) || errors.Is(err, fs.ErrClosed) {
@@ -184,13 +163,6 @@ func walkEntries(f io.ReaderAt, off, size int64, prev Mark, yield func(Outgoing)
 func lineHash(line []byte) string {
 	sum := sha256.Sum256(line)
 	return hex.EncodeToString(sum[:8])
-}
-
-func pairHash(before, line []byte) string {
-	if before == nil {
-		return joinHash("", lineHash(line))
-	}
-	return joinHash(lineHash(before), lineHash(line))
 }
 
 func joinHash(before, line string) string { return lineHash([]byte(before + "\n" + line)) }

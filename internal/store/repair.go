@@ -70,33 +70,38 @@ func (tx *Tx) SetAside(name string, why error) (string, error) {
 	return tx.s.home.moveAside(tx.s.path(name), why)
 }
 
-// writeDerived replaces a derived file, whatever stands in its place.
-func (h *Home) writeDerived(path string, data []byte) error {
-	err := writeLoose(path, data)
+// derived does something to a derived file, once more where what stood in its place was
+// set aside.
+func (h *Home) derived(path string, do func() error) error {
+	err := do()
 	if err != nil && h.setAside(path, err) {
-		err = writeLoose(path, data)
+		err = do()
 	}
 	return err
 }
 
+// writeDerived replaces a derived file, whatever stands in its place.
+func (h *Home) writeDerived(path string, data []byte) error {
+	return h.derived(path, func() error { return writeLoose(path, data) })
+}
+
 // openDerived opens a derived file for reading and appending, whatever stands in
 // its place.
-func (h *Home) openDerived(path string) (*os.File, fs.FileInfo, error) {
-	const flags = os.O_RDWR | os.O_CREATE | os.O_APPEND
-	f, info, err := openAs(path, flags)
-	if err != nil && h.setAside(path, err) {
-		f, info, err = openAs(path, flags)
-	}
+func (h *Home) openDerived(path string) (f *os.File, info fs.FileInfo, err error) {
+	err = h.derived(path, func() (err error) {
+		f, info, err = openAs(path, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+		return err
+	})
 	return f, info, err
 }
 
 // readDerived reads a derived file; one that cannot be read is set aside, and is
 // then [fs.ErrNotExist].
-func (h *Home) readDerived(path string, limit int64) ([]byte, error) {
-	data, err := readFile(path, limit)
-	if err != nil && h.setAside(path, err) {
-		err = fs.ErrNotExist
-	}
+func (h *Home) readDerived(path string, limit int64) (data []byte, err error) {
+	err = h.derived(path, func() (err error) {
+		data, err = readFile(path, limit)
+		return err
+	})
 	return data, err
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,10 +40,7 @@ func (s *Session) path(name string) string { return filepath.Join(s.dir, name) }
 // was the whole file at one moment; by now it may be older than the disk. A
 // missing file, or session, is [fs.ErrNotExist].
 func (s *Session) Read(name string) ([]byte, error) {
-	if err := checkName(name); err != nil {
-		return nil, err
-	}
-	if err := s.checkDir(); err != nil {
+	if err := cmp.Or(checkName(name), s.checkDir()); err != nil {
 		return nil, err
 	}
 	return readFile(s.path(name), maxFile)
@@ -50,10 +48,7 @@ func (s *Session) Read(name string) ([]byte, error) {
 
 // checkDir refuses a session folder, or a folder of sessions, that is a link.
 func (s *Session) checkDir() error {
-	if err := realDir(s.home.sessionsDir()); err != nil {
-		return err
-	}
-	return realDir(s.dir)
+	return cmp.Or(realDir(s.home.sessionsDir()), realDir(s.dir))
 }
 
 // Update runs fn while holding the session's lock, creating the session's

@@ -111,25 +111,23 @@ func (s *Session) Latest(typ string) (Entry, bool, error) {
 // Last returns the newest n entries that the filter takes, oldest first, out of
 // the newest 2,200 lines. The stats cover the lines it had to look at.
 func (s *Session) Last(n int, filter Filter) ([]Entry, ReadStats, error) {
-	var stats ReadStats
 	f, size, err := s.openTimeline()
-	if f == nil || n <= 0 {
-		if f != nil {
-			f.Close()
-		}
-		return nil, stats, err
+	if f == nil {
+		return nil, ReadStats{}, err
 	}
 	defer f.Close()
+	var stats ReadStats
 	entries, err := lastOf(f, size, n, filter, &stats)
 	return entries, stats, err
 }
 
-func lastOf(f io.ReaderAt, size int64, n int, filter Filter, stats *ReadStats) ([]Entry, error) {
-	var entries []Entry
-	err := newest(f, size, filter, stats, func(e Entry) bool {
-		entries = append(entries, e)
-		return len(entries) < n
-	})
+func lastOf(f io.ReaderAt, size int64, n int, filter Filter, stats *ReadStats) (entries []Entry, err error) {
+	if n > 0 {
+		err = newest(f, size, filter, stats, func(e Entry) bool {
+			entries = append(entries, e)
+			return len(entries) < n
+		})
+	}
 	slices.Reverse(entries)
 	return entries, err
 }
@@ -140,7 +138,7 @@ func (s *Session) openTimeline() (*os.File, int64, error) {
 	if err == nil {
 		var f *os.File
 		var info fs.FileInfo
-		if f, info, err = openRegular(s.path(TimelineFile)); err == nil {
+		if f, info, err = openAs(s.path(TimelineFile), os.O_RDONLY); err == nil {
 			return f, info.Size(), nil
 		}
 	}

@@ -19,11 +19,9 @@ func (s *Session) Window(model string) int64 { return s.home.Window(model) }
 
 // windows are those that were told. What cannot be read was not.
 func (h *Home) windows() map[string]int64 {
-	var windows map[string]int64
-	if data, err := config.ReadFile(filepath.Join(h.root, windowsFile), 1<<20); err == nil {
-		_ = json.Unmarshal(data, &windows)
-	}
-	if windows == nil {
+	data, _ := config.ReadFile(filepath.Join(h.root, windowsFile), 1<<20)
+	windows := map[string]int64{}
+	if json.Unmarshal(data, &windows) != nil || windows == nil {
 		return map[string]int64{}
 	}
 	return windows
