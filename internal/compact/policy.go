@@ -102,8 +102,8 @@ func Decide(in Input) Decision {
 	case !in.Usage.Known():
 		return because(causeUnknown, message.CompactUnknown)
 	}
-	if c, why := diverges(in.History, in.Now); c != "" {
-		d.Verdict, d.Cause, d.Reason = Stopped, c, why
+	if d.Cause, d.Reason = diverges(in.History, in.Now); d.Cause != "" {
+		d.Verdict = Stopped
 		return d
 	}
 	switch {
@@ -157,14 +157,11 @@ func rearmGrowth(window int64) int64 {
 }
 
 func rearm(u Usage, history []Compaction) int64 {
-	if len(history) == 0 {
+	n := len(history)
+	if n == 0 || history[n-1].After < 0 {
 		return 0
 	}
-	last := history[len(history)-1]
-	if last.After < 0 {
-		return 0
-	}
-	return max(0, rearmGrowth(u.Window)-(u.Used-last.After))
+	return max(0, rearmGrowth(u.Window)-(u.Used-history[n-1].After))
 }
 
 const (

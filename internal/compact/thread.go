@@ -181,18 +181,13 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	case host.Compacted:
 		t.compacted(e)
 	}
-	if s.Worked {
-		t.goesOn(e)
-	}
-	return t
-}
-
-// goesOn: an agent that works on does not wait for an answer.
-func (t *Thread) goesOn(e host.Event) {
 	switch e.(type) {
 	case host.CommandStarted, host.CommandFinished, host.FileChanged, host.ToolActivity, host.PlanWritten, host.TaskCreated, host.TaskUpdated:
-		t.Words = t.Words.Worked()
+		if s.Worked { // an agent that works on does not wait for an answer
+			t.Words = t.Words.Worked()
+		}
 	}
+	return t
 }
 
 // signals are those of the current turn.

@@ -119,10 +119,10 @@ func (tx *Tx) Deliver(via compact.Channel) (string, error) {
 	}
 	id, text := k.Receipt.ID, k.Receipt.Text
 	if !k.step(compact.Opening{Via: via}, tx.o.Now) {
-		if k.Receipt.State == compact.Expired {
-			return "", tx.Emit(store.On(message.EventPacketExpired, "id", id, "n", k.N))
+		if k.Receipt.State != compact.Expired {
+			return "", nil
 		}
-		return "", nil
+		return "", tx.Emit(store.On(message.EventPacketExpired, "id", id, "n", k.N))
 	}
 	if err := tx.keepHanded(Handed{N: k.N, ID: id, Basis: k.Receipt.Basis, Text: text, Summary: tx.summary()}); err != nil {
 		tx.o.Warn(err)

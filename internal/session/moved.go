@@ -28,13 +28,9 @@ type Moved struct {
 // ReadMoved is what is known of a session's lease; nil for one that never moved,
 // which is nearly all of them and costs one look.
 func ReadMoved(s *store.Session) *Moved {
-	data, err := s.Read(movedFile)
-	if err != nil {
-		return nil
-	}
-	var m Moved
 	// A file that cannot be read must not keep anybody from working.
-	if json.Unmarshal(data, &m) != nil || m.Machine == "" || m.Holder == "" {
+	m, ok := readJSON[Moved](s.Read(movedFile))
+	if !ok || m.Machine == "" || m.Holder == "" {
 		return nil
 	}
 	return &m

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -134,11 +135,15 @@ func wordsOf(s *store.Session) (w compact.Words, known bool) {
 	if s == nil {
 		return w, false
 	}
-	data, err := s.Read(wordsFile)
-	if err != nil || json.Unmarshal(data, &w) != nil {
-		return compact.Words{}, false
+	return readJSON[compact.Words](s.Read(wordsFile))
+}
+
+// readJSON is a file's value; false where there is none, or a damaged one.
+func readJSON[T any](data []byte, err error) (v T, ok bool) {
+	if err != nil || json.Unmarshal(data, &v) != nil {
+		return *new(T), false
 	}
-	return w, true
+	return v, true
 }
 
 // forkedFrom is what the user had said in the session that this one is a copy of. The
@@ -181,8 +186,7 @@ func (tx *Tx) SliceStart(path string) (int64, Mark) {
 	return mark.Off, mark
 }
 
-// SliceStart searches a session's file for its last compaction, and is where the
-// line after it begins.
+// SliceStart is where the line after the last compaction of a session's file begins.
 func SliceStart(path string) int64 {
 	after, _ := transcript.LastCompaction(path, maxSearch)
 	return after
@@ -202,9 +206,8 @@ func (tx *Tx) KeepSummary(text string) error {
 
 // summary is the one of the compaction under way, if it was told.
 func (tx *Tx) summary() string {
-	var s summary
-	data, err := tx.Read(summaryFile)
-	if err != nil || json.Unmarshal(data, &s) != nil || s.N != tx.Memory.Compaction.N || !s.At.Equal(tx.Memory.Compaction.At) {
+	s, ok := readJSON[summary](tx.Read(summaryFile))
+	if k := tx.Memory.Compaction; !ok || s.N != k.N || !s.At.Equal(k.At) {
 		return ""
 	}
 	return s.Text
@@ -215,19 +218,13 @@ func (tx *Tx) summary() string {
 // still to be told, what was saved stays. before is put in front of the text.
 func (tx *Tx) HandOver(past Past, h handover.Handover, before func() string) error {
 	k := tx.Memory.Compaction
-	h.Record, h.Summary, h.Kept = past.Record, tx.summary(), past.Kept
+	h.Record, h.Summary, h.Kept = past.Record, cmp.Or(tx.summary(), past.Summary), past.Kept
+	if past.Record.Empty() || h.Summary == "" && !past.Written {
+		return nil
+	}
 	basis := compact.BasisSummary
 	if h.Summary == "" {
-		h.Summary = past.Summary
-	}
-	switch {
-	case past.Record.Empty():
-		return nil
-	case h.Summary != "":
-	case past.Written:
 		basis = compact.BasisSlice
-	default:
-		return nil
 	}
 	text := Paragraphs(before(), h.Text())
 	if k.Receipt == nil {
@@ -257,20 +254,13 @@ func (tx *Tx) writeJSON(name string, v any) error {
 }
 
 // ReadHanded is what was handed over last; false where nothing was.
-func ReadHanded(s *store.Session) (Handed, bool) {
-	var h Handed
-	data, err := s.Read(handedFile)
-	return h, err == nil && json.Unmarshal(data, &h) == nil
-}
+func ReadHanded(s *store.Session) (Handed, bool) { return readJSON[Handed](s.Read(handedFile)) }
 
 // HandLater leaves in the outbox what a saved packet could not say, once the
 // summary is told.
 func (tx *Tx) HandLater(past Past, h handover.Handover) error {
-	handed, ok := Handed{}, false
-	if data, err := tx.Read(handedFile); err == nil {
-		ok = json.Unmarshal(data, &handed) == nil && handed.ID == h.ID
-	}
-	if !ok || !handed.Saved() || handed.Later != "" || past.Record.Empty() {
+	handed, ok := readJSON[Handed](tx.Read(handedFile))
+	if !ok || handed.ID != h.ID || !handed.Saved() || handed.Later != "" || past.Record.Empty() {
 		return nil
 	}
 	handed.Summary = h.Summary

@@ -156,7 +156,8 @@ func (tx *Tx) Asks(files func(transcript, agent string) string) string {
 	}
 	var agents []compact.Suspect
 	for _, id := range slices.Sorted(maps.Keys(t.Agents)) {
-		u := tx.agentUsage(files(path, id), compact.Settings{})
+		w := tx.Memory.Thread
+		u := w.Measure(usageSeen(tx.Session(), w, transcript.TailAgentUsage, files(path, id)), compact.Settings{})
 		agents = append(agents, compact.Suspect{ID: id, Usage: u, Step: t.Agents[id]})
 	}
 	return compact.Whose(main, agents)

@@ -53,8 +53,8 @@ func Update(s *store.Session, o Options, f func(*Tx) error) error {
 	err := s.Update(func(raw *store.Tx) error {
 		tx = &Tx{Tx: raw, o: o}
 		return changeMemory(raw, &tx.Memory, func() (err error) {
-			var derived derivedError
-			if tx.Workflow, err = load(raw); errors.As(err, &derived) {
+			tx.Workflow, err = load(raw)
+			if _, derived := errors.AsType[derivedError](err); derived {
 				o.Warn(err)
 			} else if err != nil && (!o.Anew || errors.Is(err, workflow.ErrNewer)) {
 				return err
@@ -124,19 +124,13 @@ func (tx *Tx) Apply(ev workflow.Event) (workflow.Outcome, error) {
 		tx.Memory.Loop.Rests = false
 		tx.Memory.Thread.Words = tx.Memory.Thread.Words.Worked()
 	}
-	var (
-		derived derivedError
-		tick    tickError
-	)
 	tx.Unticked = nil
-	switch {
-	case !errors.As(err, &tick):
-	case errors.Is(err, store.ErrBusy):
+	if tick, ok := errors.AsType[tickError](err); ok && errors.Is(err, store.ErrBusy) {
 		tx.busy = tick.list
-	default:
+	} else if ok {
 		tx.Unticked = tick
 	}
-	if errors.As(err, &derived) {
+	if _, ok := errors.AsType[derivedError](err); ok {
 		tx.o.Warn(err)
 		err = nil
 	}
@@ -154,9 +148,9 @@ func (tx *Tx) Observe(e host.Event, set compact.Settings) {
 
 // Measure takes the size of the context from the transcript.
 func (tx *Tx) Measure() {
-	t := named(tx.Memory.Thread, tx.Memory.Thread.Transcript)
-	tx.Memory.Thread = t
-	tx.Observe(usageSeen(tx.Session(), t, transcript.TailUsage, t.Transcript), compact.Settings{})
+	t := &tx.Memory.Thread
+	*t = named(*t, t.Transcript)
+	tx.Observe(usageSeen(tx.Session(), *t, transcript.TailUsage, t.Transcript), compact.Settings{})
 }
 
 // named is a thread with its model as the session's file names it, until the first answer
@@ -184,25 +178,12 @@ func usageSeen(s *store.Session, t compact.Thread, tail func(path string) (trans
 	return e
 }
 
-// agentUsage is how full the context of a sub-agent is, read from its own
-// transcript.
-func (tx *Tx) agentUsage(path string, set compact.Settings) compact.Usage {
-	t := tx.Memory.Thread
-	return t.Measure(usageSeen(tx.Session(), t, transcript.TailAgentUsage, path), set)
-}
-
 // Decide weighs the turn, and leaves a line on the timeline when its outcome
 // changed. Over says that the turn has ended, or that the next one only begins.
 func (tx *Tx) Decide(set compact.Settings, over bool) (compact.Decision, error) {
 	tx.Measure()
 	d, events := DecideWatched(&tx.Memory.Thread, tx.o.Now, set, over && !tx.Memory.RunsOn(tx.Workflow), tx.o.Lang)
 	return d, tx.Emit(events...)
-}
-
-// decided is a decision on the timeline.
-func decided(d compact.Decision, lang message.Lang) store.Event {
-	return store.On(message.EventCompactDecision, "verdict", d.Verdict, "cause", d.Cause, "tier", d.Tier,
-		"percentRemaining", d.PercentRemaining, "signals", d.Signals, "reason", d.Reason.In(lang))
 }
 
 // Post leaves a text for the next hook of the main thread.

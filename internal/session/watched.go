@@ -170,7 +170,8 @@ func DecideWatched(t *compact.Thread, now time.Time, set compact.Settings, end b
 	if *t = next; !news {
 		return d, nil
 	}
-	return d, []store.Event{decided(d, lang)}
+	return d, []store.Event{store.On(message.EventCompactDecision, "verdict", d.Verdict, "cause", d.Cause, "tier", d.Tier,
+		"percentRemaining", d.PercentRemaining, "signals", d.Signals, "reason", d.Reason.In(lang))}
 }
 
 // successor is how long a watcher that died may take to come back: a packet of
