@@ -221,11 +221,11 @@ func RebuildBarriers(s *State) Barriers {
 
 // siblings is the voters of a stage's barrier; a skipped stage has no vote.
 func (s *State) siblings(key string) []string {
-	n, _ := s.DAG.Get(key)
-	if n.Barrier == nil {
+	b := s.DAG.barrier(key)
+	if b == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(n.Barrier.Siblings), func(k string) bool { return s.stage(k).Status == Skipped })
+	return slices.DeleteFunc(slices.Clone(b.Siblings), func(k string) bool { return s.stage(k).Status == Skipped })
 }
 
 // AttachBarriers gives a loaded state its barrier file. A file that is missing,
@@ -264,8 +264,8 @@ func sorted(l []string) []string { return slices.Sorted(slices.Values(l)) }
 func (s *State) resetBarriers(keys []string) {
 	touched := map[string]string{}
 	for _, k := range keys {
-		if n, _ := s.DAG.Get(k); n.Barrier != nil && s.Barriers.Has(n.Barrier.Group) {
-			touched[n.Barrier.Group] = k
+		if b := s.DAG.barrier(k); b != nil && s.Barriers.Has(b.Group) {
+			touched[b.Group] = k
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(touched)) {

@@ -12,34 +12,24 @@ import (
 // the surest sign, the agent's id the next, the stage alone the last.
 func (t *transition) find(ev Completion) (key string, ok bool) {
 	s := t.s
-	by := func(match func(delegation) bool) (found, open bool) {
+	base, keys := t.meant(ev.Stage, ev.Agent)
+	for _, match := range []func(delegation) bool{
+		func(d delegation) bool { return ev.ID != "" && d.ID == ev.ID },
+		func(d delegation) bool { return ev.AgentID != "" && d.AgentID == ev.AgentID },
+		func(d delegation) bool {
+			return d.Open && (d.Stage == base || slices.Contains(keys, d.Stage)) && (ev.AgentID == "" || d.AgentID == "")
+		},
+	} {
 		for _, d := range slices.Backward(s.Delegations) {
 			if match(d) {
-				found = true
-				if d.Open {
-					key = d.Stage
-					return true, true
+				if key = d.Stage; d.Open {
+					return key, true
 				}
-				key = d.Stage
 			}
 		}
-		return found, false
-	}
-	if ev.ID != "" {
-		if found, open := by(func(d delegation) bool { return d.ID == ev.ID }); found {
-			return key, open
+		if key != "" {
+			return key, false
 		}
-	}
-	if ev.AgentID != "" {
-		if found, open := by(func(d delegation) bool { return d.AgentID == ev.AgentID }); found {
-			return key, open
-		}
-	}
-	base, keys := t.meant(ev.Stage, ev.Agent)
-	if _, open := by(func(d delegation) bool {
-		return d.Open && (d.Stage == base || slices.Contains(keys, d.Stage)) && (ev.AgentID == "" || d.AgentID == "")
-	}); open {
-		return key, true
 	}
 	if key = t.choose(keys, ""); key == "" {
 		return base, false
@@ -61,7 +51,11 @@ func (ev Completion) apply(t *transition) {
 	key, open := t.find(ev)
 	t.out.Stage, t.out.Agent = key, s.plainAgent(key)
 	switch {
-	case !open && t.counted(ev):
+	case !open && slices.ContainsFunc(s.Delegations, func(d delegation) bool {
+		// The hand-over that it names was closed by a completion before, and not by
+		// something that made it stale.
+		return d.Done && (ev.ID != "" && d.ID == ev.ID || ev.AgentID != "" && d.AgentID == ev.AgentID)
+	}):
 		t.out.Kind = Duplicate
 	case !open && s.DAG.Has(key) && (finished(s.stage(key)) || s.stage(key).Status == Failed):
 		t.out.Kind = Duplicate
@@ -85,26 +79,17 @@ func (ev Completion) apply(t *transition) {
 	}
 }
 
-// counted reports whether the hand-over that a completion names was closed by a
-// completion before, and not by something that made it stale.
-func (t *transition) counted(ev Completion) bool {
-	return slices.ContainsFunc(t.s.Delegations, func(d delegation) bool {
-		return d.Done && (ev.ID != "" && d.ID == ev.ID || ev.AgentID != "" && d.AgentID == ev.AgentID)
-	})
-}
-
 // late records the vote of a stage that the barrier did not wait for.
 func (t *transition) late(key string, ev Completion) (group string, ok bool) {
-	st := t.s.stage(key)
-	node, _ := t.s.DAG.Get(key)
-	if st.Status != Skipped || !st.Forced || node.Barrier == nil || ev.Route == nil || st.Verdict != nil {
+	st, barrier := t.s.stage(key), t.s.DAG.barrier(key)
+	if st.Status != Skipped || !st.Forced || barrier == nil || ev.Route == nil || st.Verdict != nil {
 		return "", false
 	}
 	route := t.EnforcePolicy(ValidateRoute(*ev.Route), t.s, key)
 	t.update(key, func(st *StageState) {
 		st.Verdict, st.Result, st.CompletedAt = &route, t.s.resultOf(key, route.Verdict), Stamp(ev.At)
 	})
-	return node.Barrier.Group, true
+	return barrier.Group, true
 }
 
 const leakLength = 500
@@ -209,7 +194,8 @@ func (t *transition) verdict(key string, said *Route) Route {
 		route.warn("strict: an answer without a verdict is a FAIL")
 	}
 	route = t.EnforcePolicy(route, t.s, key)
-	if route.Route == Complete && route.Verdict == Pass && !t.last(key) {
+	undone := func(k string) bool { return k != key && !finished(t.s.stage(k)) }
+	if route.Route == Complete && route.Verdict == Pass && slices.ContainsFunc(t.s.DAG.Keys(), undone) {
 		route.Route = Next
 		route.warn("COMPLETE before the last stage, taken as NEXT")
 	}
@@ -222,11 +208,6 @@ func (t *transition) verdict(key string, said *Route) Route {
 	return route
 }
 
-// last reports whether nothing is left to do once key is done.
-func (t *transition) last(key string) bool {
-	return !slices.ContainsFunc(t.s.DAG.Keys(), func(k string) bool { return k != key && !finished(t.s.stage(k)) })
-}
-
 func (t *transition) decide(key string, route Route, at time.Time) {
 	s := t.s
 	switch {
@@ -236,20 +217,13 @@ func (t *transition) decide(key string, route Route, at time.Time) {
 		t.out.Kind, t.out.Reason = Aborted, message.Because(message.Verbatim, route.Hint)
 		t.out.emit(message.EventPipelineAborted, "stage", key, "reason", route.Hint)
 		t.out.emit(message.EventWorkflowAbort, "workflowType", s.WorkflowType, "failCount", s.FailCount, "rejectCount", s.RejectCount)
-	case route.Route == Barrier && t.votes(key):
+	case route.Route == Barrier && t.s.DAG.barrier(key) != nil: // without one it is taken as NEXT
 		t.vote(key, route, at)
 	case route.Verdict == Fail && route.Route == Dev:
 		t.rollback([]string{key}, at)
 	default:
 		t.pass(key, route, at)
 	}
-}
-
-// votes reports whether the stage has a barrier to vote in. A route BARRIER of a
-// stage without one is taken as NEXT.
-func (t *transition) votes(key string) bool {
-	n, _ := t.s.DAG.Get(key)
-	return n.Barrier != nil
 }
 
 // pass completes a stage and lets the work go on.
@@ -303,21 +277,18 @@ func (t *transition) advance(at time.Time) {
 	if s.Done() {
 		t.end(endComplete, "")
 		t.out.Kind = Finished
+		duration := int64(0)
+		if begin, err := time.Parse(time.RFC3339, s.CreatedAt); err == nil {
+			duration = max(0, at.Sub(begin).Milliseconds())
+		}
 		t.out.emit(message.EventWorkflowComplete, "workflowType", s.WorkflowType, "failCount", s.FailCount,
-			"rejectCount", s.RejectCount, "unverified", s.Unverified(), "duration", t.duration(at))
+			"rejectCount", s.RejectCount, "unverified", s.Unverified(), "duration", duration)
 		return
 	}
 	t.out.Kind, t.out.Next = Advanced, s.Ready()
 	if len(t.out.Next) == 0 {
 		t.out.waitingFor = s.stagesWith(Active)
 	}
-}
-
-func (t *transition) duration(at time.Time) int64 {
-	if begin, err := time.Parse(time.RFC3339, t.s.CreatedAt); err == nil {
-		return max(0, at.Sub(begin).Milliseconds())
-	}
-	return 0
 }
 
 func (t *transition) end(how, reason string) {

@@ -119,7 +119,7 @@ func TestNodeContextIsBounded(t *testing.T) {
 			func(nc NodeContext) bool { return cmp.Equal(nc.ContextFiles, []string{"fc.md", "fd.md"}) },
 		},
 		"then all reports": {
-			NodeContext{ContextFiles: files(2, "f"), Node: nodeInfo{Stage: "X", Prev: files(30, strings.Repeat("p", 60)), Next: files(30, strings.Repeat("n", 60))}, Env: &nodeEnv{Language: "go"}},
+			NodeContext{ContextFiles: files(2, "f"), Node: nodeInfo{Stage: "X", Prev: files(30, strings.Repeat("p", 60)), Next: files(30, strings.Repeat("n", 60))}, Env: &Environment{Language: "go"}},
 			func(nc NodeContext) bool {
 				return len(nc.ContextFiles) == 0 && nc.Env == nil && len(nc.Node.Prev) == 3 && len(nc.Node.Next) == 3
 			},

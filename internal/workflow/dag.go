@@ -25,11 +25,11 @@ const unsaid = -1
 
 // barrierRef says which barrier a node votes in.
 type barrierRef struct {
-	Group    string
-	Total    int
-	Siblings []string
-	Next     string        // "" = the workflow ends behind it
-	Timeout  time.Duration // 0 = the rules' one
+	Group    string        `json:"group"`
+	Total    int           `json:"total"`
+	Siblings []string      `json:"siblings"`
+	Next     string        `json:"-"` // "" = the workflow ends behind it
+	Timeout  time.Duration `json:"-"` // 0 = the rules' one
 }
 
 // DAG is the graph of a workflow, in the order of the work.
@@ -45,16 +45,9 @@ func listKeys(template string, stages []string) []string {
 	keys := make([]string, len(stages))
 	for i, s := range stages {
 		seen[s]++
-		n := seen[s]
-		switch {
-		case template == "test-first" && s == "TEST" && total[s] > 1 && n == 1:
-			keys[i] = "TEST:write"
-		case template == "test-first" && s == "TEST" && n == 2:
-			keys[i] = "TEST:verify"
-		case n > 1:
-			keys[i] = s + ":" + strconv.Itoa(n)
-		default:
-			keys[i] = s
+		keys[i] = numbered(s, seen[s])
+		if template == "test-first" && s == "TEST" && total[s] > 1 && seen[s] <= 2 {
+			keys[i] = [...]string{"TEST:write", "TEST:verify"}[seen[s]-1]
 		}
 	}
 	return keys
@@ -94,6 +87,12 @@ func numbered(name string, n int) string {
 	return name
 }
 
+// barrier is the one that a stage votes in, nil for none.
+func (d DAG) barrier(key string) *barrierRef {
+	n, _ := d.Get(key)
+	return n.Barrier
+}
+
 // groupAt finds how many stages from i on form a barrier group. A TEST in front
 // of the DEV it prepares is not one.
 func groupAt(keys []string, i int) (string, int) {
@@ -114,15 +113,6 @@ func groupAt(keys []string, i int) (string, int) {
 		return "", 1
 	}
 	return name, len(seen)
-}
-
-func devBefore(keys []string, key string) string {
-	for i := slices.Index(keys, key) - 1; i >= 0; i-- {
-		if Base(keys[i]) == "DEV" {
-			return keys[i]
-		}
-	}
-	return ""
 }
 
 // NextOf is the stages that depend on key: the node's own list, or, for graphs
@@ -186,45 +176,38 @@ func (d DAG) Rework(key string) string {
 	if Base(key) == "DEV" {
 		return key
 	}
-	keys := d.Keys()
-	for i := slices.Index(keys, key) - 1; i >= 0; i-- {
-		if Base(keys[i]) == "DEV" && d.leads(keys[i], key) {
-			return keys[i]
+	for _, k := range slices.Backward(d.before(key)) {
+		if Base(k) == "DEV" && d.leads(k, key) {
+			return k
 		}
 	}
 	return ""
 }
 
+// before is the stages that are listed before one of them.
+func (d DAG) before(key string) []string { return d.Keys()[:max(0, slices.Index(d.Keys(), key))] }
+
 // validate checks what a graph from a file must satisfy for the engine to end:
 // dependencies exist and there is no cycle.
 func (d DAG) validate() error {
-	done := map[string]bool{}
-	for len(done) < d.Len() {
-		progress := false
-		for k, n := range d.All() {
-			if done[k] {
-				continue
-			}
-			ready := true
+	left := d.Keys()
+	for len(left) > 0 {
+		var waiting []string
+		for _, k := range left {
+			n, _ := d.Get(k)
 			for _, dep := range n.Deps {
 				if !d.Has(dep) {
 					return fmt.Errorf("stage %s depends on %s, which is not in the graph", k, dep)
 				}
-				ready = ready && done[dep]
 			}
-			if ready {
-				done[k], progress = true, true
+			if slices.ContainsFunc(n.Deps, func(dep string) bool { return slices.Contains(left, dep) }) {
+				waiting = append(waiting, k)
 			}
 		}
-		if !progress {
-			var left []string
-			for _, k := range d.Keys() {
-				if !done[k] {
-					left = append(left, k)
-				}
-			}
+		if len(waiting) == len(left) {
 			return fmt.Errorf("the graph has a cycle through %s", strings.Join(left, ", "))
 		}
+		left = waiting
 	}
 	return nil
 }

@@ -76,18 +76,17 @@ func (t *transition) denied(key string) bool {
 		}
 		t.refuse(Denied, message.DeniedDeps, key)
 		t.out.emit(message.EventDelegationDenied, "stage", key, "missing", t.out.Missing)
+		return true
 	case finished(st):
 		t.refuse(Denied, message.DeniedDone, key)
-		t.out.emit(message.EventDelegationDenied, "stage", key, "status", st.Status)
 	case t.givenUp(s, key):
 		t.refuse(Denied, message.LoopDied, key, s.Crashes[key])
-		t.out.emit(message.EventDelegationDenied, "stage", key, "status", st.Status)
 	case st.Status == Failed:
 		t.refuse(Denied, message.DeniedVoted, key)
-		t.out.emit(message.EventDelegationDenied, "stage", key, "status", st.Status)
 	default:
 		return false
 	}
+	t.out.emit(message.EventDelegationDenied, "stage", key, "status", st.Status)
 	return true
 }
 
@@ -109,14 +108,14 @@ func (t *transition) handOver(key string, ev Delegate) {
 	s.Delegations = append(s.Delegations, delegation{
 		ID: id, AgentID: ev.AgentID, Stage: key, Open: true, Async: ev.Async, At: Stamp(ev.At),
 	})
-	if node, _ := s.DAG.Get(key); node.Barrier != nil {
-		g, ok := s.Barriers.Get(node.Barrier.Group)
+	if b := s.DAG.barrier(key); b != nil {
+		g, ok := s.Barriers.Get(b.Group)
 		if !ok {
-			g = NewGroup(s.siblings(key), node.Barrier.Next, 0)
-			t.out.emit(message.EventParallelStart, "group", node.Barrier.Group, "members", g.Siblings, "firstAgent", agent)
+			g = NewGroup(s.siblings(key), b.Next, 0)
+			t.out.emit(message.EventParallelStart, "group", b.Group, "members", g.Siblings, "firstAgent", agent)
 		}
 		g.StartTime = ev.At.UnixMilli()
-		s.Barriers.Set(node.Barrier.Group, g)
+		s.Barriers.Set(b.Group, g)
 	}
 	t.out.Kind = Delegated
 	t.out.emit(message.EventStageStart, "stage", key, "agent", agent)

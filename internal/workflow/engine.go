@@ -65,7 +65,7 @@ func (ev Start) apply(t *transition) {
 		st := StageState{Status: Pending}
 		if Base(k) == "TEST" {
 			st.Mode = "spec"
-			if devBefore(dag.Keys(), k) != "" {
+			if slices.ContainsFunc(dag.before(k), func(k string) bool { return Base(k) == "DEV" }) {
 				st.Mode = "verify"
 			}
 		}

@@ -129,18 +129,12 @@ func (g *grapher) group() {
 	g.groups = make([]string, len(g.drafts))
 	free := make([]string, len(g.drafts)) // the keys that may join a group by themselves
 	for i, d := range g.drafts {
-		switch {
-		case d.Barrier == Nowhere || d.After != nil:
-		case d.Barrier == "":
-			free[i] = g.keys[i]
-			continue
-		}
 		if d.Barrier != Nowhere {
 			g.groups[i] = d.Barrier
 		}
-		free[i] = "·" // a stage of no group, but a DEV stays one
-		if Base(g.keys[i]) == "DEV" {
-			free[i] = g.keys[i]
+		free[i] = g.keys[i]
+		if (d.Barrier != "" || d.After != nil) && Base(free[i]) != "DEV" {
+			free[i] = "·" // a stage of no group, but a DEV stays one
 		}
 	}
 	used := map[string]int{}
@@ -351,7 +345,10 @@ func Nearest(name string, known []string) []string {
 	var list []found
 	limit := max(1, len(name)/3) + 1
 	for _, k := range known {
-		n := distance(strings.ToLower(name), strings.ToLower(k))
+		n := 2 * maxName // what is longer than any name is near to none
+		if len(name) <= n && len(k) <= n {
+			n = config.Distance(strings.ToLower(name), strings.ToLower(k))
+		}
 		if n <= limit || len(name) > 2 && (strings.HasPrefix(k, name) || strings.HasPrefix(name, k)) {
 			list = append(list, found{k, n})
 		}
@@ -378,12 +375,4 @@ func Closest(name string, known []string) string {
 		return near[0]
 	}
 	return ""
-}
-
-// distance gives up on what is longer than any name.
-func distance(a, b string) int {
-	if len(a) > 2*maxName || len(b) > 2*maxName {
-		return 2 * maxName
-	}
-	return config.Distance(a, b)
 }

@@ -18,17 +18,17 @@ type NodeContext struct {
 	Node         nodeInfo      `json:"node"`
 	ContextFiles []string      `json:"context_files"`
 	Report       string        `json:"report_file,omitempty"`
-	Env          *nodeEnv      `json:"env"`
+	Env          *Environment  `json:"env"`
 	RetryContext *retryContext `json:"retryContext"`
 }
 
 // nodeInfo is the place in the graph.
 type nodeInfo struct {
-	Stage   string       `json:"stage"`
-	Prev    []string     `json:"prev"`
-	Next    []string     `json:"next"`
-	OnFail  *nodeOnFail  `json:"onFail"`
-	Barrier *nodeBarrier `json:"barrier"`
+	Stage   string      `json:"stage"`
+	Prev    []string    `json:"prev"`
+	Next    []string    `json:"next"`
+	OnFail  *nodeOnFail `json:"onFail"`
+	Barrier *barrierRef `json:"barrier"`
 }
 
 // nodeOnFail says where a FAIL goes.
@@ -36,20 +36,6 @@ type nodeOnFail struct {
 	Target       string `json:"target"`
 	MaxRetries   int    `json:"maxRetries"`
 	CurrentRound int    `json:"currentRound"`
-}
-
-// nodeBarrier says who votes together.
-type nodeBarrier struct {
-	Group    string   `json:"group"`
-	Total    int      `json:"total"`
-	Siblings []string `json:"siblings"`
-}
-
-// nodeEnv is the project's make.
-type nodeEnv struct {
-	Language  string `json:"language,omitempty"`
-	Framework string `json:"framework,omitempty"`
-	Frontend  bool   `json:"frontend,omitempty"`
 }
 
 // retryContext is there when the stage has to mend something.
@@ -88,9 +74,7 @@ func (r Rules) BuildNodeContext(s *State, stage string, o NodeOptions) NodeConte
 	if node.OnFail != "" {
 		nc.Node.OnFail = &nodeOnFail{Target: node.OnFail, MaxRetries: r.limit(node), CurrentRound: s.Retries[stage] + 1}
 	}
-	if b := node.Barrier; b != nil {
-		nc.Node.Barrier = &nodeBarrier{Group: b.Group, Total: b.Total, Siblings: emptyList(b.Siblings)}
-	}
+	nc.Node.Barrier = node.Barrier
 	add := func(file string) bool {
 		if file == "" || !o.Exists(file) {
 			return false
@@ -115,7 +99,7 @@ func (r Rules) BuildNodeContext(s *State, stage string, o NodeOptions) NodeConte
 		nc.Report = r.contextPath(store.ContextName(o.SessionID, stage))
 	}
 	if e := s.Environment; e.Language != "" || e.Framework != "" || e.Frontend {
-		nc.Env = &nodeEnv{e.Language, e.Framework, e.Frontend}
+		nc.Env = &e
 	}
 	if failed := s.failedFor(stage); len(failed) > 0 {
 		worst := failed[0]
@@ -179,36 +163,26 @@ func (s *State) failedFor(stage string) []string {
 // JSON writes the context within its limits. What is dropped first is what the
 // agent can find elsewhere: the hint's tail, then reports but the newest two.
 func (nc NodeContext) JSON() string {
-	fits := func(s string) bool {
+	fits := func() bool {
+		s := nc.encode()
 		return message.Units(s) <= nodeContextUnits && EstimateTokens(s) < nodeContextTokens
 	}
-	out := nc.encode()
-	if fits(out) {
-		return out
+	if rc := nc.RetryContext; !fits() && rc != nil {
+		nc.RetryContext = new(*rc)
+		nc.RetryContext.Hint = message.Cut(rc.Hint, 100)
 	}
-	if rc := nc.RetryContext; rc != nil {
-		short := *rc
-		short.Hint = message.Cut(short.Hint, 100)
-		nc.RetryContext = &short
-		if out = nc.encode(); fits(out) {
-			return out
-		}
-	}
-	for len(nc.ContextFiles) > 2 {
+	for !fits() && len(nc.ContextFiles) > 2 {
 		nc.ContextFiles = nc.ContextFiles[1:]
-		if out = nc.encode(); fits(out) {
-			return out
+	}
+	if !fits() { // absurd paths: keep their names, which lie in one known folder anyway
+		for i, f := range nc.ContextFiles {
+			nc.ContextFiles[i] = message.Cut(path.Base(f), 160)
 		}
 	}
-	// Absurd paths: keep their names, which lie in one known folder anyway.
-	for i, f := range nc.ContextFiles {
-		nc.ContextFiles[i] = message.Cut(path.Base(f), 160)
+	if !fits() {
+		nc.ContextFiles, nc.Env = []string{}, nil
+		nc.Node.Next, nc.Node.Prev = nc.Node.Next[:min(3, len(nc.Node.Next))], nc.Node.Prev[:min(3, len(nc.Node.Prev))]
 	}
-	if out = nc.encode(); fits(out) {
-		return out
-	}
-	nc.ContextFiles, nc.Env = []string{}, nil
-	nc.Node.Next, nc.Node.Prev = nc.Node.Next[:min(3, len(nc.Node.Next))], nc.Node.Prev[:min(3, len(nc.Node.Prev))]
 	return nc.encode()
 }
 

@@ -116,9 +116,9 @@ type retryStage struct {
 
 // Environment is what the project is made of.
 type Environment struct {
-	Language  string
-	Framework string
-	Frontend  bool
+	Language  string `json:"language,omitempty"`
+	Framework string `json:"framework,omitempty"`
+	Frontend  bool   `json:"frontend,omitempty"`
 
 	raw unread
 }

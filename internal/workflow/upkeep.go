@@ -76,24 +76,21 @@ func (t *transition) leaveOut(key string, at time.Time) (decided bool) {
 		skip = append(skip, "reason", why)
 	}
 	t.out.emit(message.EventStageSkip, skip...)
-	node, _ := t.s.DAG.Get(key)
-	if node.Barrier == nil {
+	barrier := t.s.DAG.barrier(key)
+	if barrier == nil {
 		return false
 	}
-	g, ok := t.s.Barriers.Get(node.Barrier.Group)
+	g, ok := t.s.Barriers.Get(barrier.Group)
 	if !ok || g.Resolved {
 		return false
 	}
 	g.Siblings = t.s.siblings(key)
 	g.Total = len(g.Siblings)
-	t.s.Barriers.Set(node.Barrier.Group, g)
-	if g.Total == 0 || len(g.Completed) < g.Total {
-		return false
+	g.Resolved = g.Total > 0 && len(g.Completed) >= g.Total
+	if t.s.Barriers.Set(barrier.Group, g); g.Resolved {
+		t.resolve(barrier.Group, MergeBarrierResults(g, t.mergedPath()), at)
 	}
-	g.Resolved = true
-	t.s.Barriers.Set(node.Barrier.Group, g)
-	t.resolve(node.Barrier.Group, MergeBarrierResults(g, t.mergedPath()), at)
-	return true
+	return g.Resolved
 }
 
 func (ev Restart) apply(t *transition) {

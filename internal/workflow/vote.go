@@ -12,15 +12,13 @@ import (
 // vote casts a stage's verdict in its barrier and acts when it is decided.
 func (t *transition) vote(key string, route Route, at time.Time) {
 	s := t.s
-	node, _ := s.DAG.Get(key)
-	name := node.Barrier.Group
+	barrier := s.DAG.barrier(key)
+	name := barrier.Group
 	g, ok := s.Barriers.Get(name)
 	if !ok {
-		g = NewGroup(s.siblings(key), node.Barrier.Next, at.UnixMilli())
+		g = NewGroup(s.siblings(key), barrier.Next, 0)
 	}
-	if g.StartTime == 0 {
-		g.StartTime = at.UnixMilli()
-	}
+	g.StartTime = cmp.Or(g.StartTime, at.UnixMilli())
 	t.update(key, func(st *StageState) {
 		st.Status = Completed
 		if route.Verdict == Fail {
@@ -107,12 +105,13 @@ func (t *transition) rollback(failed []string, at time.Time) {
 		s.RetryHistory.Set(k, append(slices.Clone(rounds), round))
 		pending.Stages = append(pending.Stages, retryStage{ID: k, Severity: round.Severity, Round: s.Retries[k]})
 		t.out.Reflect = append(t.out.Reflect, Reflection{Stage: k, Round: s.Retries[k], Route: st.Verdict, At: at})
-		seen := []any{"stage", k, "failCount", s.Retries[k], "reason", observed[k].Reason}
-		if w := observed[k].Warning; w != "" {
-			seen = append(seen, "warning", w)
+		o := observed[k]
+		seen := []any{"stage", k, "failCount", s.Retries[k], "reason", o.Reason}
+		if o.Warning != "" {
+			seen = append(seen, "warning", o.Warning)
 		}
-		if n := observed[k].Note; n != "" {
-			seen = append(seen, "note", n)
+		if o.Note != "" {
+			seen = append(seen, "note", o.Note)
 		}
 		t.out.emit(message.EventStageRetry, seen...)
 	}
@@ -220,8 +219,8 @@ func (t *transition) atWork(g Group, missing []string, now time.Time) bool {
 func (t *transition) patience(g Group) time.Duration {
 	wait := time.Duration(0)
 	for _, k := range g.Siblings {
-		if n, _ := t.s.DAG.Get(k); n.Barrier != nil {
-			wait = max(wait, n.Barrier.Timeout)
+		if b := t.s.DAG.barrier(k); b != nil {
+			wait = max(wait, b.Timeout)
 		}
 	}
 	return cmp.Or(wait, t.BarrierTimeout)
@@ -237,10 +236,8 @@ func (t *transition) expire(name string, at time.Time) bool {
 		return false
 	}
 	missing := g.Missing()
-	if len(missing) == 0 || slices.ContainsFunc(missing, func(k string) bool { return s.stage(k).Status != Active }) {
-		return false
-	}
-	if t.atWork(g, missing, at) {
+	idle := func(k string) bool { return s.stage(k).Status != Active }
+	if len(missing) == 0 || slices.ContainsFunc(missing, idle) || t.atWork(g, missing, at) {
 		return false
 	}
 	g.Resolved = true
