@@ -164,22 +164,16 @@ func ParseBarriers(data []byte) (Barriers, error) {
 
 // Encode writes the file.
 func (b Barriers) Encode() []byte {
-	var o object
-	for k, g := range b.All() {
-		var results, gr object
-		for stage, r := range g.Results.All() {
-			results.put(stage, r)
-		}
-		gr.put("total", g.Total)
-		gr.put("completed", emptyList(g.Completed))
-		gr.put("results", results)
-		gr.put("next", orNull(g.Next))
-		gr.put("siblings", emptyList(g.Siblings))
-		gr.put("startTime", g.StartTime)
-		gr.put("resolved", g.Resolved)
-		o.put(k, gr)
-	}
-	return o.file()
+	return objectWith(b.orderedMap, func(g Group) (o object) {
+		o.put("total", g.Total)
+		o.put("completed", emptyList(g.Completed))
+		o.put("results", objectWith(g.Results, same[Route]))
+		o.put("next", orNull(g.Next))
+		o.put("siblings", emptyList(g.Siblings))
+		o.put("startTime", g.StartTime)
+		o.put("resolved", g.Resolved)
+		return o
+	}).file()
 }
 
 // RebuildBarriers derives the groups from the state, which is the source of

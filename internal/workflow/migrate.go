@@ -23,9 +23,9 @@ func EnsureV4(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotState, err)
 	}
-	phase := phaseV3(o)
+	runs := activeV3(o)
 	o.put("version", version)
-	o.put("pipelineActive", phase != "IDLE" && phase != "COMPLETE")
+	o.put("pipelineActive", runs)
 	active := []string{}
 	o.member("stages").ForEach(func(k, v gjson.Result) bool {
 		if v.Get("status").String() == Active {
@@ -53,34 +53,18 @@ func EnsureV4(data []byte) ([]byte, error) {
 	return o.file(), nil
 }
 
-// phaseV3 is version 3's derivePhase.
-func phaseV3(o object) string {
-	dag := o.member("dag")
-	id := o.member("classification").Get("pipelineId").String()
-	if o.member("meta").Get("cancelled").Bool() {
-		return "IDLE"
-	}
-	if !dag.IsObject() {
-		if id != "" && id != "none" {
-			return "CLASSIFIED"
-		}
-		return "IDLE"
-	}
-	keys := objectOf(dag).Keys()
-	if len(keys) == 0 {
-		return "IDLE"
-	}
-	if len(o.member("pendingRetry").Get("stages").Array()) > 0 {
-		return "RETRYING"
-	}
-	stages := objectOf(o.member("stages"))
-	status := func(k string) string { return stages.member(k).Get("status").String() }
-	undone := slices.ContainsFunc(keys, func(k string) bool { s := status(k); return s != Completed && s != Skipped })
+// activeV3 reports whether version 3's derivePhase is neither IDLE nor COMPLETE.
+func activeV3(o object) bool {
+	dag, id := o.member("dag"), o.member("classification").Get("pipelineId").String()
 	switch {
-	case !undone:
-		return "COMPLETE"
-	case slices.ContainsFunc(stages.Keys(), func(k string) bool { return status(k) == Active }):
-		return "DELEGATING"
+	case o.member("meta").Get("cancelled").Bool():
+		return false
+	case !dag.IsObject():
+		return id != "" && id != "none"
 	}
-	return "CLASSIFIED"
+	keys, stages := objectOf(dag).Keys(), objectOf(o.member("stages"))
+	return len(keys) > 0 && len(o.member("pendingRetry").Get("stages").Array()) > 0 || slices.ContainsFunc(keys, func(k string) bool {
+		s := stages.member(k).Get("status").String()
+		return s != Completed && s != Skipped
+	})
 }

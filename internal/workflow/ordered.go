@@ -110,33 +110,31 @@ func objectOf(r gjson.Result) object {
 	return o
 }
 
+// objectWith is a map as an object, each value as form has it.
+func objectWith[V, W any](m orderedMap[V], form func(V) W) (o object) {
+	for k, v := range m.All() {
+		o.put(k, form(v))
+	}
+	return o
+}
+
 // unread is an object as it stood in its file. Only who writes it again needs its members.
 type unread string
 
 func (u unread) object() object { return objectOf(gjson.Parse(string(u))) }
 
 func kind(r gjson.Result) string {
-	switch {
-	case r.IsArray():
+	if r.IsArray() {
 		return "an array"
-	case r.Type == gjson.Null:
-		return "null"
-	case r.Type == gjson.String:
-		return "a string"
-	case r.Type == gjson.Number:
-		return "a number"
-	case r.IsBool():
-		return "a boolean"
 	}
-	return "nothing"
+	return map[gjson.Type]string{
+		gjson.Null: "null", gjson.String: "a string", gjson.Number: "a number", gjson.True: "a boolean", gjson.False: "a boolean",
+	}[r.Type]
 }
 
 // member returns the value of key for typed reading; a missing key reads as null.
 func (o object) member(key string) gjson.Result {
-	raw, ok := o.Get(key)
-	if !ok {
-		return gjson.Result{}
-	}
+	raw, _ := o.Get(key)
 	return gjson.ParseBytes(raw)
 }
 
@@ -164,7 +162,7 @@ func (o object) MarshalJSON() ([]byte, error) { return o.compact(), nil }
 func (o object) file() []byte {
 	raw := o.compact()
 	var b bytes.Buffer
-	if err := json.Indent(&b, raw, "", "  "); err != nil {
+	if json.Indent(&b, raw, "", "  ") != nil {
 		b.Write(raw)
 	}
 	b.WriteByte('\n')
@@ -172,18 +170,12 @@ func (o object) file() []byte {
 }
 
 func (o object) compact() []byte {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	first := true
+	b := []byte{'{'}
 	for k, raw := range o.All() {
-		if !first {
-			b.WriteByte(',')
+		if len(b) > 1 {
+			b = append(b, ',')
 		}
-		first = false
-		b.Write(store.EncodeJSON(k))
-		b.WriteByte(':')
-		b.Write(raw)
+		b = append(append(append(b, store.EncodeJSON(k)...), ':'), raw...)
 	}
-	b.WriteByte('}')
-	return b.Bytes()
+	return append(b, '}')
 }

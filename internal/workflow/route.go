@@ -99,15 +99,9 @@ const (
 // one JSON object, over any number of lines, with anything inside its strings.
 func ParseRoute(text string) (Route, bool) {
 	var starts []int
-	for i := 0; ; {
-		j := strings.Index(text[i:], "<!--")
-		if j < 0 {
-			break
-		}
-		i += j + len("<!--")
-		rest := strings.TrimLeft(text[i:], " \t")
-		if strings.HasPrefix(rest, "PIPELINE_ROUTE:") {
-			starts = append(starts, len(text)-len(rest)+len("PIPELINE_ROUTE:"))
+	for _, rest, ok := strings.Cut(text, "<!--"); ok; _, rest, ok = strings.Cut(rest, "<!--") {
+		if said, marked := strings.CutPrefix(strings.TrimLeft(rest, " \t"), "PIPELINE_ROUTE:"); marked {
+			starts = append(starts, len(text)-len(said))
 		}
 	}
 	starts = starts[max(0, len(starts)-maxMarkers):]
@@ -133,19 +127,13 @@ func payload(text string) (Route, int, bool) {
 	head := text[:min(len(text), maxPayload)]
 	d := json.NewDecoder(strings.NewReader(head))
 	var raw json.RawMessage
-	if err := d.Decode(&raw); err != nil {
+	if d.Decode(&raw) != nil {
 		return Route{}, 0, false
 	}
-	n := int(d.InputOffset())
-	rest := strings.TrimLeft(head[n:], " \t\r\n")
-	if !strings.HasPrefix(rest, "-->") {
-		return Route{}, 0, false
-	}
+	rest := strings.TrimLeft(head[d.InputOffset():], " \t\r\n")
 	var r Route
-	if err := r.UnmarshalJSON(raw); err != nil {
-		return Route{}, 0, false
-	}
-	return r, len(head) - len(rest), true
+	ok := strings.HasPrefix(rest, "-->") && r.UnmarshalJSON(raw) == nil
+	return r, len(head) - len(rest), ok
 }
 
 // RouteLines is how many lines of an agent's transcript a route is looked for in.
@@ -174,12 +162,11 @@ func ValidateRoute(r Route) Route {
 	switch r.Route {
 	case Next, Dev, Barrier, Complete, Abort:
 	default:
-		def := Next
-		if r.Verdict == Fail {
-			def = Dev
+		said := r.shown("route")
+		if r.Route = Next; r.Verdict == Fail {
+			r.Route = Dev
 		}
-		r.warn("route %s is unknown, taken as %s", r.shown("route"), def)
-		r.Route = def
+		r.warn("route %s is unknown, taken as %s", said, r.Route)
 	}
 	if r.Verdict == Fail && !slices.Contains(severities[:], r.Severity) {
 		r.warn("severity %s, taken as MEDIUM", r.shown("severity"))

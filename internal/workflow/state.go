@@ -213,18 +213,13 @@ func decodeState(o object) (*State, error) {
 		}
 		return true
 	})
-	if p := o.member("pendingRetry"); p.IsObject() {
-		var pr pendingRetry
-		if json.Unmarshal([]byte(p.Raw), &pr) == nil {
-			s.PendingRetry = &pr
-		}
+	if json.Unmarshal([]byte(o.member("pendingRetry").Raw), &s.PendingRetry) != nil {
+		s.PendingRetry = nil
 	}
 	s.Environment = decodeEnvironment(o.member("environment"))
 	s.Origin = decodeOrigin(o.member("origin"))
-	if d := o.member("delegations"); d.IsArray() {
-		if json.Unmarshal([]byte(d.Raw), &s.Delegations) != nil {
-			s.Delegations = nil
-		}
+	if json.Unmarshal([]byte(o.member("delegations").Raw), &s.Delegations) != nil {
+		s.Delegations = nil
 	}
 	if err := s.DAG.validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotState, err)
@@ -310,13 +305,10 @@ func counts(r gjson.Result) map[string]int {
 
 func stringList(r gjson.Result) []string {
 	var list []string
-	if r.IsArray() {
-		r.ForEach(func(_, v gjson.Result) bool {
-			if v.Type == gjson.String {
-				list = append(list, v.String())
-			}
-			return true
-		})
+	for _, v := range r.Array() {
+		if v.Type == gjson.String && r.IsArray() {
+			list = append(list, v.Str)
+		}
 	}
 	return list
 }
@@ -335,34 +327,21 @@ func (s *State) Encode() []byte {
 	o.putText("ended", s.Ended)
 	o.putText("endReason", s.EndReason)
 
-	var stages object
-	for k, st := range s.Stages.All() {
-		stages.put(k, st.object())
-	}
-	o.put("stages", stages)
+	o.put("stages", objectWith(s.Stages, StageState.object))
 	o.put("activeStages", emptyList(s.ActiveStages))
-	var agents object
-	for k, a := range s.ActiveAgents.All() {
+	o.put("activeAgents", objectWith(s.ActiveAgents, func(a activeAgent) object {
 		ao := a.raw.object()
 		ao.put("stage", a.Stage)
 		ao.put("startedAt", a.StartedAt)
-		agents.put(k, ao)
-	}
-	o.put("activeAgents", agents)
+		return ao
+	}))
 	o.put("failCount", s.FailCount)
 	o.put("rejectCount", s.RejectCount)
 	o.putUnless(s.RetroCount == 0, "retroCount", s.RetroCount)
 	o.put("featureName", orNull(s.FeatureName))
 	o.put("retries", nonNil(s.Retries))
 	o.put("crashes", nonNil(s.Crashes))
-	var history object
-	for k, rounds := range s.RetryHistory.All() {
-		if rounds == nil {
-			rounds = []Round{}
-		}
-		history.put(k, rounds)
-	}
-	o.put("retryHistory", history)
+	o.put("retryHistory", objectWith(s.RetryHistory, emptyList[Round]))
 	o.put("pendingRetry", s.PendingRetry)
 	o.put("environment", s.Environment.object())
 	if s.Origin != nil {
@@ -423,20 +402,16 @@ func (d DAG) object() object {
 
 func (e Environment) object() object {
 	o := e.raw.object()
-	if e.Language != "" && o.member("languages").Get("primary").String() != e.Language {
-		l := objectOf(o.member("languages"))
-		l.put("primary", e.Language)
-		o.put("languages", l)
-	}
-	if e.Framework != "" {
-		f := objectOf(o.member("framework"))
-		f.put("name", e.Framework)
-		o.put("framework", f)
-	}
-	if e.Frontend {
-		f := objectOf(o.member("frontend"))
-		f.put("detected", true)
-		o.put("frontend", f)
+	for _, m := range []struct {
+		group, key string
+		value      any
+		told       bool
+	}{{"languages", "primary", e.Language, e.Language != ""}, {"framework", "name", e.Framework, e.Framework != ""}, {"frontend", "detected", true, e.Frontend}} {
+		if m.told {
+			g := objectOf(o.member(m.group))
+			g.put(m.key, m.value)
+			o.put(m.group, g)
+		}
 	}
 	return o
 }
@@ -521,12 +496,11 @@ func (s *State) keys() []string {
 // Progress counts finished and all stages.
 func (s *State) Progress() (done, total int) {
 	for _, k := range s.keys() {
-		total++
 		if finished(s.stage(k)) {
 			done++
 		}
 	}
-	return done, total
+	return done, len(s.keys())
 }
 
 // Unverified counts the stages that passed without saying so.
@@ -588,10 +562,8 @@ func (s *State) Phase() string {
 	case s.Done():
 		return "COMPLETE"
 	}
-	for _, k := range s.stagesWith(Failed) {
-		if s.Retries[k] > 0 {
-			return "RETRYING"
-		}
+	if slices.ContainsFunc(s.stagesWith(Failed), func(k string) bool { return s.Retries[k] > 0 }) {
+		return "RETRYING"
 	}
 	return "CLASSIFIED"
 }

@@ -2,8 +2,8 @@ package workflow
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -30,8 +30,14 @@ func Instruction(s *State, o Outcome, lang message.Lang) string {
 		t.say(message.RouteSifted, strings.Join(o.Sifted, ", "))
 	}
 	t.lines = append(t.lines, delegations(s, o.Next, lang)...)
-	if file := reportOf(o); o.Kind == RolledBack && file != "" {
-		t.say(message.RouteReport, file)
+	report := "" // that a rework has to read
+	if o.Merged != nil {
+		report = o.Merged.ContextFile
+	} else if o.Route != nil {
+		report = o.Route.ContextFile
+	}
+	if o.Kind == RolledBack && report != "" {
+		t.say(message.RouteReport, report)
 	}
 	return strings.Join(t.lines, "\n")
 }
@@ -134,17 +140,6 @@ func (t *routingText) sentBack() {
 	}
 }
 
-// reportOf is the path a rework has to read.
-func reportOf(o Outcome) string {
-	if o.Merged != nil && o.Merged.ContextFile != "" {
-		return o.Merged.ContextFile
-	}
-	if o.Merged == nil && o.Route != nil {
-		return o.Route.ContextFile
-	}
-	return ""
-}
-
 // joined lists what is done side by side.
 func joined(parts []string, lang message.Lang) string {
 	text := strings.Join(parts, " + ")
@@ -190,11 +185,7 @@ func runCommand(s *State, key string) string {
 // DelegateLine names the agents to be handed the stages that may start now; ""
 // when there are none.
 func DelegateLine(s *State, lang message.Lang) string {
-	ready := s.Ready()
-	if len(ready) == 0 {
-		return ""
-	}
-	return strings.Join(delegations(s, ready, lang), "\n")
+	return strings.Join(delegations(s, s.Ready(), lang), "\n")
 }
 
 func completeText(s *State, lang message.Lang) []string {
@@ -235,9 +226,9 @@ func DenyText(s *State, o Outcome, lang message.Lang) string {
 		}
 		return text
 	}
-	lines := make([]string, len(o.Missing))
-	for i, k := range o.Missing {
-		lines[i] = message.DenyStage.Format(lang, s.Describe(k, lang), k)
+	var lines []string
+	for _, k := range o.Missing {
+		lines = append(lines, message.DenyStage.Format(lang, s.Describe(k, lang), k))
 	}
 	return message.DenySkip.Format(lang, s.Describe(o.Stage, lang), strings.Join(lines, "\n"))
 }
@@ -309,7 +300,7 @@ func NextStep(s *State, lang message.Lang) string {
 			agents = append(agents, name)
 		}
 		if len(agents) == 0 {
-			agents = slices.Clone(s.ActiveStages)
+			agents = s.ActiveStages
 		}
 		if len(agents) == 0 {
 			return ""
@@ -317,9 +308,9 @@ func NextStep(s *State, lang message.Lang) string {
 		return message.ResultWaiting.Format(lang, strings.Join(agents, ", "))
 	}
 	if len(ready) > 1 {
-		parts := make([]string, len(ready))
-		for i, k := range ready {
-			parts[i] = s.Describe(k, lang)
+		var parts []string
+		for _, k := range ready {
+			parts = append(parts, s.Describe(k, lang))
 		}
 		return message.ResultParallel.Format(lang, strings.Join(parts, " + "))
 	}
@@ -336,37 +327,18 @@ func NextStep(s *State, lang message.Lang) string {
 // Bar is the progress bar: an icon and the stage's emoji for each stage, then
 // the count.
 func Bar(s *State) string {
-	var b strings.Builder
-	done := 0
+	icons := map[string]string{Completed: "✅", Active: "⏳", Skipped: "⏭️", Failed: "❌", Pending: "⬜"}
+	bar := ""
 	for _, k := range s.keys() {
-		switch st := s.stage(k); st.Status {
-		case Completed:
-			b.WriteString("✅")
-			done++
-		case Active:
-			b.WriteString("⏳")
-		case Skipped:
-			b.WriteString("⏭️")
-			done++
-		case Failed:
-			b.WriteString("❌")
-		default:
-			b.WriteString("⬜")
-		}
-		if st, ok := s.DAG.Info(k); ok {
-			b.WriteString(st.Emoji)
-		}
+		st, _ := s.DAG.Info(k)
+		bar += icons[s.stage(k).Status] + st.Emoji
 	}
-	return b.String() + " (" + strconv.Itoa(done) + "/" + strconv.Itoa(len(s.keys())) + ")"
+	done, total := s.Progress()
+	return fmt.Sprintf("%s (%d/%d)", bar, done, total)
 }
 
 // WithoutOrders is a text for the main agent without what it is to delegate.
 func WithoutOrders(text string) string {
-	var kept []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if !strings.Contains(line, "➡️") {
-			kept = append(kept, line)
-		}
-	}
-	return strings.Join(kept, "\n")
+	isOrder := func(line string) bool { return strings.Contains(line, "➡️") }
+	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), isOrder), "\n")
 }
