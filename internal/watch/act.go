@@ -155,10 +155,7 @@ func (w *Codex) add(t *thread, a doAdd) {
 }
 
 func (w *Codex) tidy(t *thread, a doTidy) {
-	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q page[wireQueued], err error) {
-		if err != nil {
-			return
-		}
+	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q page[wireQueued], _ error) { // without an answer it is empty
 		for _, x := range q.Data {
 			if x.ClientID == a.Packet {
 				w.send("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": x.ID})
@@ -169,8 +166,7 @@ func (w *Codex) tidy(t *thread, a doTidy) {
 
 // inject puts the packet into the thread where it stands, as hooks do.
 func (w *Codex) inject(t *thread, a doInject) {
-	content, _ := json.Marshal([]any{map[string]any{"type": "input_text", "text": a.Text}}) // strings can be written
-	item := json.RawMessage(`{"type":"message","role":"developer","content":` + string(content) + `}`)
+	item := map[string]any{"type": "message", "role": "developer", "content": []any{map[string]any{"type": "input_text", "text": a.Text}}}
 	w.post("thread/inject_items", map[string]any{"threadId": t.id, "items": []any{item}}, func(_ json.RawMessage, err error) {
 		w.added(t, a.Packet, "", err)
 	})
@@ -178,11 +174,10 @@ func (w *Codex) inject(t *thread, a doInject) {
 
 // added takes the answer of a host that was given a packet.
 func (w *Codex) added(t *thread, packet, submission string, err error) {
-	no := refused(err)
-	if no {
+	if refused(err) {
 		w.problem(err)
 	}
-	w.feed(t, added{Packet: packet, Submission: submission, Refused: no, Unclear: err != nil && !no})
+	w.feed(t, added{Packet: packet, Submission: submission, Refused: refused(err), Unclear: err != nil && !refused(err)})
 }
 
 // resume opens a turn for work of which there is proof that it is open. A goal
@@ -254,9 +249,7 @@ func (w *Codex) view(t *thread, a doLook) {
 	})
 	params := map[string]any{"threadId": t.id, "limit": viewTurns, "itemsView": "summary"}
 	ask(w, "thread/turns/list", params, func(r page[wireTurn], err error) {
-		if err != nil {
-			e.Unknown = true
-		}
+		e.Unknown = e.Unknown || err != nil
 		e.View.Cutoff = r.Next != ""
 		for i, turn := range r.Data {
 			v := turnView{ID: turn.ID, Status: turn.Status}
@@ -271,9 +264,7 @@ func (w *Codex) view(t *thread, a doLook) {
 			}
 		}
 		ask(w, "thread/read", map[string]any{"threadId": t.id}, func(n notice, err error) {
-			if err != nil || n.Thread == nil {
-				e.Unknown = true
-			} else {
+			if e.Unknown = e.Unknown || err != nil || n.Thread == nil; !e.Unknown {
 				e.View.Idle = n.Thread.Status.idle()
 			}
 			id := t.cycle.Delivery.Receipt.ID
@@ -292,10 +283,7 @@ func (w *Codex) view(t *thread, a doLook) {
 func (w *Codex) isCompaction(t *thread, e *looked, i int) {
 	params := map[string]any{"threadId": t.id, "turnId": e.View.Turns[i].ID, "limit": 5}
 	ask(w, "thread/items/list", params, func(r page[wireItem], err error) {
-		if err != nil {
-			e.Unknown = true
-			return
-		}
+		e.Unknown = e.Unknown || err != nil
 		for _, x := range r.Data {
 			e.View.Turns[i].Compact = e.View.Turns[i].Compact || x.Item.Type == host.CodexCompaction
 		}
@@ -305,41 +293,37 @@ func (w *Codex) isCompaction(t *thread, e *looked, i int) {
 // tell reports a step of a cycle and leaves it in the timeline.
 func (w *Codex) tell(t *thread, a doTell) {
 	r := a.Delivery.Receipt
-	reason := reasonText(a.Reason)
-	var events []store.Event
+	tell := func(text message.Text, args ...any) { t.report(string(a.What), text, args...) }
 	switch a.What {
 	case newsHeld:
 		t.held(a.Reason)
 	case newsCompact:
-		t.report("compact", message.WatchCompacting, t.decision.Reason.In(w.Words))
-		events = append(events, store.On(message.EventPacketCreated, "packet", r.ID))
+		tell(message.WatchCompacting, t.decision.Reason.In(w.Words))
+		t.emit(store.On(message.EventPacketCreated, "packet", r.ID))
 	case newsCompacted:
 		t.fails = 0
-		t.report("compacted", message.WatchCompacted, t.before, t.after)
+		tell(message.WatchCompacted, t.before, t.after)
 	case newsForeign:
-		t.report("foreign", message.WatchForeign, t.before, t.after)
+		tell(message.WatchForeign, t.before, t.after)
 	case newsCut:
-		t.report("cut", message.WatchCut)
-		events = append(events, store.On(message.EventMessageCut))
+		tell(message.WatchCut)
+		t.emit(store.On(message.EventMessageCut))
 	case newsAdopted:
-		t.report("adopted", message.WatchAdopted, r.ID)
+		tell(message.WatchAdopted, r.ID)
 	case newsDelivered:
-		t.report("delivered", message.WatchDelivered, r.ID)
-		events = append(events, store.On(message.EventPacketDelivered, "packet", r.ID, "via", string(r.Via)))
+		tell(message.WatchDelivered, r.ID)
+		t.emit(store.On(message.EventPacketDelivered, "packet", r.ID, "via", string(r.Via)))
 	case newsOpened:
-		t.report("opened", message.WatchOpened)
+		tell(message.WatchOpened)
 	case newsVoid:
-		t.report("void", message.WatchVoid, r.ID, reason.In(w.Words))
+		tell(message.WatchVoid, r.ID, reasonText(a.Reason).In(w.Words))
 		t.failed(a.Reason)
 		typ := message.EventSessionCompactFailed
 		if a.Reason == reasonExpired {
 			typ = message.EventPacketExpired
 		}
-		events = append(events, store.On(typ, "packet", r.ID, "reason", string(a.Reason)))
+		t.emit(store.On(typ, "packet", r.ID, "reason", string(a.Reason)))
 	}
-	t.emit(events...)
 	over := a.What == newsDelivered || a.What == newsVoid || a.What == newsOpened || a.What == newsRests
-	if w.Once && over && t.cycle.Phase != resuming {
-		w.done = true
-	}
+	w.done = w.done || w.Once && over && t.cycle.Phase != resuming
 }

@@ -26,10 +26,7 @@ func (w *Codex) open() {
 		w.subscribe(t)
 	default:
 		ask(w, "thread/loaded/list", map[string]any{}, func(r page[string], err error) {
-			if err != nil {
-				w.problem(err)
-				return
-			}
+			w.problem(err)
 			for _, id := range r.Data {
 				w.look(id)
 			}
@@ -171,37 +168,28 @@ func (w *Codex) catchUp(t *thread) {
 			return
 		}
 		newest := r.Data[0]
+		said := ""
 		for _, turn := range r.Data {
-			if text := userText(turn); text != "" {
-				if !t.knows(text) {
-					t.hear(host.UserMessage{Text: text})
-				}
-				break
-			}
+			said = cmp.Or(said, userText(turn))
+		}
+		// It may be the newest of the words that the thread has.
+		if t.thread.Words.Newest().Text != (compact.Words{}).Hear(said, compact.Typed, time.Time{}).Newest().Text && said != "" {
+			t.hear(host.UserMessage{Text: said})
 		}
 		running := newest.Status == turnRunning && newest.ID != t.ended
 		missed := newest.Status == turnCompleted && newest.ID != t.ended && t.seen
 		t.seen = true
-		if !running && !missed {
-			if newest.ID != t.ended {
-				t.hear(host.TurnEnded{Interrupted: newest.Status == turnInterrupted})
-			}
-			t.ended = newest.ID
-			w.feed(t, attached{})
-			return
-		}
+		now := attached{}
 		if running {
-			w.feed(t, attached{Turn: newest.ID})
-		} else {
-			w.feed(t, attached{})
+			now.Turn = newest.ID
+		} else if !missed && newest.ID != t.ended {
+			t.hear(host.TurnEnded{Interrupted: newest.Status == turnInterrupted})
+			t.ended = newest.ID
 		}
-		w.hydrate(t, newest, "", missed)
+		if w.feed(t, now); running || missed {
+			w.hydrate(t, newest, "", missed)
+		}
 	})
-}
-
-// knows reports whether a text is the newest of the user's words that the thread has.
-func (t *thread) knows(text string) bool {
-	return t.thread.Words.Newest().Text == compact.Words{}.Hear(text, compact.Typed, time.Time{}).Newest().Text
 }
 
 func userText(turn wireTurn) string {

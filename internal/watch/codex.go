@@ -143,7 +143,11 @@ func (w *Codex) serve(ctx context.Context, c *Client) error {
 			}
 		}
 		w.elapse()
-		w.goals()
+		for _, t := range w.threads { // whose goal rests for no reason any more
+			if t.conversation != nil {
+				w.resumeGoal(t)
+			}
+		}
 		if w.drive(); w.done {
 			return errDone
 		}
@@ -225,15 +229,15 @@ func (w *Codex) handle(in Inbound) {
 
 // elapse ends the pauses that are over.
 func (w *Codex) elapse() {
-	now := w.Now()
+	over := func(at time.Time) bool { return !at.IsZero() && !w.Now().Before(at) }
 	for _, t := range w.threads {
-		if !t.retry.IsZero() && !now.Before(t.retry) {
+		if over(t.retry) {
 			w.subscribe(t)
 		}
-		if !t.rest.IsZero() && !now.Before(t.rest) {
+		if over(t.rest) {
 			w.unsubscribe(t)
 		}
-		if !t.due.IsZero() && !now.Before(t.due) {
+		if over(t.due) {
 			t.due = time.Time{}
 			w.feed(t, elapsed{Seq: t.dueSeq})
 		}
@@ -241,16 +245,15 @@ func (w *Codex) elapse() {
 }
 
 func (w *Codex) untilNext() time.Duration {
-	now, wait := w.Now(), time.Hour
+	next := []time.Time{w.prompter.next}
 	for _, t := range w.threads {
-		for _, at := range []time.Time{t.retry, t.due, t.rest} {
-			if !at.IsZero() {
-				wait = min(wait, at.Sub(now))
-			}
-		}
+		next = append(next, t.retry, t.due, t.rest)
 	}
-	if at := w.prompter.next; !at.IsZero() {
-		wait = min(wait, at.Sub(now))
+	wait := time.Hour
+	for _, at := range next {
+		if !at.IsZero() {
+			wait = min(wait, at.Sub(w.Now()))
+		}
 	}
 	return max(wait, time.Millisecond)
 }

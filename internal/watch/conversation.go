@@ -230,13 +230,11 @@ func (s *conversation) change(f func(*compact.Thread)) {
 		s.catchUp(t)
 		f(t)
 	})
-	if err != nil {
-		t = s.thread
-		f(&t)
+	if err == nil {
+		s.thread, s.told = t, nil
 	} else {
-		s.told = nil
+		f(&s.thread)
 	}
-	s.thread = t
 	s.storeProblem(err)
 }
 
@@ -305,14 +303,12 @@ func (s *conversation) turnEnded(queued bool) bool {
 		Text: message.Because(message.WatchDecision, string(d.Verdict), d.Reason.In(s.opts.Words)),
 	})
 	s.decision, s.finished = d, s.thread.Unfinished() == ""
-	if d.Verdict != compact.DoCompact || s.opts.DryRun {
-		return false
-	}
-	if s.rests() {
+	act := d.Verdict == compact.DoCompact && !s.opts.DryRun
+	if act && s.rests() {
 		s.held(reasonRests)
 		return false
 	}
-	return true
+	return act
 }
 
 // held tells why a boundary was let pass.
@@ -344,14 +340,11 @@ func (s *conversation) lang() message.Lang {
 
 // facts are what a packet is written from.
 func (s *conversation) facts() handover.Facts {
-	more := s.tasks()
-	goal := ""
+	goal, steps := "", []string(nil)
 	if s.more != nil {
-		var steps []string
 		goal, steps = s.more()
-		more = append(more, steps...)
 	}
-	f := handover.FactsOf(s.thread, s.id, s.own.Packets+1, s.opts.Now(), more...)
+	f := handover.FactsOf(s.thread, s.id, s.own.Packets+1, s.opts.Now(), append(s.tasks(), steps...)...)
 	f.Decision, f.Goal = s.decision, goal
 	f.Pursues = s.pursues != nil && s.pursues()
 	return f
@@ -362,10 +355,7 @@ func (s *conversation) tasks() []string {
 	if s.own.Cwd == "" {
 		return nil
 	}
-	f, ok, err := prompt.ActiveFeature(s.own.Cwd, "")
-	if err != nil || !ok {
-		return nil
-	}
+	f, _, _ := prompt.ActiveFeature(s.own.Cwd, "") // a list that cannot be read has none
 	return f.Unchecked
 }
 

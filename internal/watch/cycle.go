@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -504,14 +505,14 @@ func (e checked) apply(m *machine) {
 	if e.Seq != m.Seq {
 		return
 	}
-	if m.Phase == resuming {
-		m.resume(e)
-		return
-	}
-	if m.Phase != checking && m.Phase != confirming {
-		return
-	}
 	switch {
+	case m.Phase == resuming && (e.Unknown || m.Turn != "" || !e.Idle || e.Queued > 0 || m.Review):
+		m.rest() // somebody else was faster
+	case m.Phase == resuming: // open work goes on
+		m.Sent = true
+		m.Seq++
+		m.do(doAfter{m.Seq, m.w.Look}, doResume{m.Seq, m.Delivery.Receipt.ID, m.goOn()})
+	case m.Phase != checking && m.Phase != confirming:
 	case e.Unknown:
 		m.idle(reasonUnknown)
 	case m.Turn != "" || !e.Idle:
@@ -528,17 +529,6 @@ func (e checked) apply(m *machine) {
 		m.step(compact.Started{})
 		m.do(doSave{Delivery: m.Delivery}, doTell{What: newsCompact, Delivery: m.Delivery}, doCompact{m.Seq}, doAfter{m.Seq, m.w.Compact})
 	}
-}
-
-// resume lets open work go on, unless somebody else was faster.
-func (m *machine) resume(e checked) {
-	if e.Unknown || m.Turn != "" || !e.Idle || e.Queued > 0 || m.Review {
-		m.rest()
-		return
-	}
-	m.Sent = true
-	m.Seq++
-	m.do(doAfter{m.Seq, m.w.Look}, doResume{m.Seq, m.Delivery.Receipt.ID, m.goOn()})
 }
 
 func (e leased) apply(m *machine) {
@@ -680,10 +670,8 @@ func (e looked) apply(m *machine) {
 		}
 		m.enter(recovering)
 		m.do(doAfter{m.Seq, m.w.Compact})
-	case foundFailed:
-		m.Abandon = f.reason
-		m.undelivered(e, f)
-	case foundSuperseded, foundCompacted:
+	default: // foundFailed, foundSuperseded, foundCompacted
+		m.Abandon = cmp.Or(f.reason, m.Abandon)
 		m.undelivered(e, f)
 	}
 }

@@ -41,11 +41,10 @@ func (g *wireGoal) open() bool { return g != nil && (g.Status == goalActive || g
 // askGoal finds out whether the thread has a goal.
 func (w *Codex) askGoal(t *thread, then func(known bool)) {
 	ask(w, "thread/goal/get", map[string]any{"threadId": t.info.ID}, func(n notice, err error) {
-		known := err == nil
-		if known {
+		if err == nil {
 			t.goal = n.Goal
 		}
-		then(known)
+		then(err == nil)
 	})
 }
 
@@ -113,17 +112,14 @@ func (w *Codex) resumeGoal(t *thread) {
 		w.forgetGoal(t)
 	}
 	w.askGoal(t, func(known bool) {
-		g := t.goal
+		status := goalActive
 		switch {
 		case !known:
 			t.resuming = false
 			return
-		case !rests(own, g):
+		case !rests(own, t.goal):
 			done()
 			return
-		}
-		status := goalActive
-		switch {
 		case t.stopped():
 			t.report("paused", message.WatchGoalLeft)
 			done()
@@ -198,15 +194,6 @@ func (s *conversation) keepGoal(g *session.PausedGoal) error {
 		w.Goal = g
 		return nil
 	})
-}
-
-// goals sets going what rests for no reason any more.
-func (w *Codex) goals() {
-	for _, t := range w.threads {
-		if t.conversation != nil {
-			w.resumeGoal(t)
-		}
-	}
 }
 
 // holds says that the packet opens no turn. Only to the letter of the setting
