@@ -148,7 +148,7 @@ func readPayload(event string, data []byte) payload {
 			c.Again = v.Bool()
 		case "background_tasks":
 			c.Lists = true
-			v.ForEach(func(_, t gjson.Result) bool {
+			for _, t := range v.Array() {
 				switch id := t.Get("id").String(); {
 				case t.Get("status").String() != "running":
 				case t.Get("type").String() == "shell":
@@ -156,14 +156,12 @@ func readPayload(event string, data []byte) payload {
 				default:
 					c.Background = append(c.Background, id)
 				}
-				return true
-			})
+			}
 		case "tool_calls":
-			v.ForEach(func(_, t gjson.Result) bool {
+			for _, t := range v.Array() {
 				c.Batch.Bytes += answerSize(t.Get("tool_response"))
 				c.Batch.Last = t.Get("tool_use_id").String()
-				return true
-			})
+			}
 		case "context_window":
 			// The answer is a part of the context, too, as everywhere else.
 			c.Window, c.Used = v.Get("context_window_size").Int(), v.Get("total_input_tokens").Int()+v.Get("current_usage.output_tokens").Int()
@@ -181,9 +179,7 @@ func readPayload(event string, data []byte) payload {
 	case ShellTool:
 		t.Command = text(p.input.Get("command"))
 	case EditTool, WriteTool:
-		if t.File = text(p.input.Get("file_path")); t.File == "" {
-			t.File = text(p.input.Get("notebook_path"))
-		}
+		t.File = cmp.Or(text(p.input.Get("file_path")), text(p.input.Get("notebook_path")))
 		t.Content = text(p.input.Get("content"))
 	}
 	return p
@@ -196,14 +192,13 @@ func answerSize(v gjson.Result) int64 {
 		return int64(len(v.Raw))
 	}
 	var n int64
-	v.ForEach(func(_, b gjson.Result) bool {
+	for _, b := range v.Array() {
 		if text := b.Get("text"); text.Exists() {
 			n += int64(len(text.Raw))
 		} else {
 			n += 6_000
 		}
-		return true
-	})
+	}
 	return n
 }
 
@@ -234,9 +229,9 @@ func edited(files ...string) []Event {
 
 // exitCode reads the status that an error message begins with.
 func exitCode(message string) int {
-	if rest, ok := strings.CutPrefix(message, "Exit code "); ok {
-		line, _, _ := strings.Cut(rest, "\n")
-		if n, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+	line, _, _ := strings.Cut(message, "\n")
+	if code, ok := strings.CutPrefix(line, "Exit code "); ok {
+		if n, err := strconv.Atoi(strings.TrimSpace(code)); err == nil {
 			return n
 		}
 	}
@@ -249,11 +244,10 @@ func contentText(content gjson.Result) string {
 		return content.String()
 	}
 	var texts []string
-	content.ForEach(func(_, b gjson.Result) bool {
+	for _, b := range content.Array() {
 		if b.Get("type").String() == "text" {
 			texts = append(texts, b.Get("text").String())
 		}
-		return true
-	})
+	}
 	return strings.ToValidUTF8(strings.Join(texts, "\n"), "\uFFFD")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,8 +36,9 @@ var claudeHost = Host{
 	ProjectEnv: []string{"CLAUDE_PROJECT_ROOT", "CLAUDE_PROJECT_DIR"},
 	Delivers:   true, Gates: true, Asks: true, AsksAgents: true, Loops: true, ForksAsResumed: true, PutsBack: 5,
 	AgentsCompact: true, NamesAgents: Version{2, 1, 325},
-	CommandEnd: claudeEnd, BackgroundTask: claudeBackgroundTask, BackgroundEnd: claudeBackgroundEnd,
-	window: claudeWindow, model: claudeModel,
+	CommandEnd: claudeEnd, BackgroundEnd: claudeBackgroundEnd,
+	BackgroundTask: func(result json.RawMessage) string { return gjson.GetBytes(result, "backgroundTaskId").String() },
+	window:         claudeWindow, model: claudeModel,
 	Resume: func(session string) string { return "claude --resume " + session },
 	Decode: decodeClaude, Encode: encodeHooks,
 	// Sub-agents' files lie deeper, or beside the sessions under a name of theirs.

@@ -37,8 +37,5 @@ func ResumedClaude(args []string) string {
 // project; "" where there is none.
 func ClaudeSession(dir, id string) string {
 	found, _ := filepath.Glob(filepath.Join(dir, claudeHost.Sessions.Dir, "*", id+".jsonl"))
-	if len(found) == 0 {
-		return ""
-	}
-	return found[0]
+	return append(found, "")[0]
 }

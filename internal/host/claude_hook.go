@@ -69,10 +69,8 @@ func decodeClaude(event string, data []byte) Call {
 // versions put in front.
 func agentText(content gjson.Result) string {
 	said := contentText(content)
-	if rest, ok := strings.CutPrefix(said, "<tools-used-before-summary>"); ok {
-		if _, after, ok := strings.Cut(rest, "</tools-used-before-summary>"); ok {
-			return strings.TrimLeft(after, "\n")
-		}
+	if _, after, ok := strings.Cut(said, "</tools-used-before-summary>"); ok && strings.HasPrefix(said, "<tools-used-before-summary>") {
+		return strings.TrimLeft(after, "\n")
 	}
 	return said
 }
@@ -99,11 +97,6 @@ func claudeEnd(said string, failed bool, result json.RawMessage) (string, *int) 
 		return said, claudeExit(said, failed, resp)
 	}
 	return shellOutput(resp), claudeExit(said, false, resp)
-}
-
-// claudeBackgroundTask is the name of a command that runs on in the background.
-func claudeBackgroundTask(result json.RawMessage) string {
-	return gjson.GetBytes(result, "backgroundTaskId").String()
 }
 
 // claudeBackgroundEnd is how such a command ended. The note has a word of its status at the
@@ -179,9 +172,8 @@ func steps(list gjson.Result, key string) []Step {
 	if !list.IsArray() {
 		return out
 	}
-	list.ForEach(func(_, s gjson.Result) bool {
+	for _, s := range list.Array() {
 		out = append(out, Step{ID: s.Get("id").String(), Text: s.Get(key).String(), Status: Status(s.Get("status").String())})
-		return true
-	})
+	}
 	return out
 }

@@ -141,11 +141,11 @@ func (s *ClaudeStream) done(line gjson.Result) []Event {
 			out = append(out, CommandFinished{ID: id, Observation: o})
 			return true
 		}
-		events := claudeDone(call.name, call.input, result, failed)
-		if events == nil {
-			events = []Event{ToolActivity{}}
+		if events := claudeDone(call.name, call.input, result, failed); events != nil {
+			out = append(out, events...)
+		} else {
+			out = append(out, ToolActivity{})
 		}
-		out = append(out, events...)
 		return true
 	})
 	return out

@@ -66,10 +66,9 @@ func Recorded(tool string, input []byte) Deed {
 		return Deed{Kind: SearchDeed}
 	case "TodoWrite", "TaskUpdate":
 		return Deed{Kind: PlanDeed, Done: claudeChanges(tool, gjson.ParseBytes(input), gjson.Result{})}
-	case "write_todos":
-		return Deed{Kind: PlanDeed, Done: []Event{PlanWritten{Steps: steps(gjson.GetBytes(input, "todos"), "description")}}}
-	case "todowrite":
-		return Deed{Kind: PlanDeed, Done: []Event{PlanWritten{Steps: steps(gjson.GetBytes(input, "todos"), "content")}}}
+	case "write_todos", "todowrite":
+		text := map[string]string{"write_todos": "description", "todowrite": "content"}[tool]
+		return Deed{Kind: PlanDeed, Done: []Event{PlanWritten{Steps: steps(gjson.GetBytes(input, "todos"), text)}}}
 	case "TaskCreate":
 		return Deed{Kind: PlanDeed} // its id stands in the result
 	case "update_plan":
@@ -134,12 +133,8 @@ func scriptDeed(input []byte) Deed {
 		return Deed{Kind: EditDeed, Files: files}
 	}
 	for _, key := range [...]string{"cmd:", `"cmd":`, "command:", `"command":`} {
-		_, rest, ok := strings.Cut(text, key)
-		if !ok {
-			continue
-		}
-		rest = strings.TrimLeft(rest, " \n")
-		if line, ok := literal(rest); ok {
+		_, rest, _ := strings.Cut(text, key)
+		if line, ok := literal(strings.TrimLeft(rest, " \n")); ok {
 			return Deed{Kind: RunDeed, Command: line}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,19 +151,9 @@ func decodeOpencode(event string, data []byte) Call {
 
 // encodeOpencode writes what the plugin does, word for word.
 func encodeOpencode(_ *Call, r Reply) []byte {
-	var o fields
-	for _, f := range []field{
-		{"context", r.Context},
-		{"person", r.Person},
-		{"deny", r.Deny},
-		{"block", r.Block},
-		{"prompt", r.Prompt},
-		{"answer", r.Answer},
-	} {
-		if f.val != "" {
-			o = append(o, f)
-		}
-	}
+	o := slices.DeleteFunc(fields{
+		{"context", r.Context}, {"person", r.Person}, {"deny", r.Deny}, {"block", r.Block}, {"prompt", r.Prompt}, {"answer", r.Answer},
+	}, func(f field) bool { return f.val == "" })
 	if r.Compact {
 		o.add("compact", true)
 	}

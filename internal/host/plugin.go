@@ -100,12 +100,11 @@ func (p Plugin) Compare(files []PluginFile) (PluginState, error) {
 	if p.files == nil {
 		return s, nil
 	}
-	dir := p.Dir
-	if _, err := os.Stat(dir); err != nil && exists(dir) {
-		return s, fmt.Errorf("follow the link %s: %w", dir, err)
+	if _, err := os.Stat(p.Dir); err != nil && exists(p.Dir) {
+		return s, fmt.Errorf("follow the link %s: %w", p.Dir, err)
 	}
 	for _, f := range files {
-		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Name)))
+		data, err := os.ReadFile(p.path(f.Name))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			s.Missing = append(s.Missing, f.Name)
@@ -118,19 +117,13 @@ func (p Plugin) Compare(files []PluginFile) (PluginState, error) {
 	if p.Shared {
 		return s, nil
 	}
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
+	err := filepath.WalkDir(p.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && !slices.ContainsFunc(files, func(f PluginFile) bool { return p.path(f.Name) == path }) {
+			var rel string
+			rel, err = filepath.Rel(p.Dir, path)
+			s.Extra = append(s.Extra, filepath.ToSlash(rel))
 		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		name := filepath.ToSlash(rel)
-		if !slices.ContainsFunc(files, func(f PluginFile) bool { return f.Name == name }) {
-			s.Extra = append(s.Extra, name)
-		}
-		return nil
+		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -138,17 +131,21 @@ func (p Plugin) Compare(files []PluginFile) (PluginState, error) {
 	return s, err
 }
 
+// path is where one of the files lies.
+func (p Plugin) path(name string) string { return filepath.Join(p.Dir, filepath.FromSlash(name)) }
+
+func (p Plugin) has(f PluginFile) bool { return exists(p.path(f.Name)) }
+
 // Write makes the folder the plugin: what differs is written, what an older
 // version left is removed.
 func (p Plugin) Write(files []PluginFile, s PluginState) error {
-	dir := p.Dir
 	for _, f := range files {
 		if !slices.Contains(s.Missing, f.Name) && !slices.Contains(s.Changed, f.Name) {
 			continue
 		}
-		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		path := p.path(f.Name)
 		// A folder that is not ours alone may be a link of the user's.
-		if err := store.RealFolder(filepath.Dir(dir), filepath.Dir(path)); err != nil && !p.Shared {
+		if err := store.RealFolder(filepath.Dir(p.Dir), filepath.Dir(path)); err != nil && !p.Shared {
 			return err
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -159,7 +156,7 @@ func (p Plugin) Write(files []PluginFile, s PluginState) error {
 		}
 	}
 	for _, name := range s.Extra {
-		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+		if err := os.Remove(p.path(name)); err != nil {
 			return err
 		}
 	}
@@ -178,9 +175,7 @@ func (s Setup) Bare() bool {
 	}
 	files, err := s.Plugin.Files()
 	agents := slices.DeleteFunc(files, func(f PluginFile) bool { return !s.Plugin.Shared && !strings.Contains(f.Name, "/agents/") })
-	return err == nil && len(agents) > 0 && !slices.ContainsFunc(agents, func(f PluginFile) bool {
-		return exists(filepath.Join(s.Plugin.Dir, filepath.FromSlash(f.Name)))
-	}) && (s.Plugin.Hooks == "" || exists(filepath.Join(s.Plugin.Dir, s.Plugin.Hooks)))
+	return err == nil && len(agents) > 0 && !slices.ContainsFunc(agents, s.Plugin.has) && (s.Plugin.Hooks == "" || exists(s.Plugin.path(s.Plugin.Hooks)))
 }
 
 func exists(path string) bool {
@@ -191,7 +186,7 @@ func exists(path string) bool {
 // There reports whether any of the files is.
 func (p Plugin) There() bool {
 	files, _ := p.Files() // without files there is nothing
-	return slices.ContainsFunc(files, func(f PluginFile) bool { return exists(filepath.Join(p.Dir, filepath.FromSlash(f.Name))) })
+	return slices.ContainsFunc(files, p.has)
 }
 
 // Remove takes the files out of a shared folder, and the folder, with the one it
@@ -202,7 +197,7 @@ func (p Plugin) Remove() error {
 		return err
 	}
 	for _, f := range files {
-		if err := os.Remove(filepath.Join(p.Dir, filepath.FromSlash(f.Name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(p.path(f.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
