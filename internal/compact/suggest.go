@@ -3,7 +3,6 @@ package compact
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"strconv"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -81,10 +80,11 @@ func SuggestText(size int64, lang message.Lang) string {
 func FormatSize(n int64) string {
 	switch {
 	case n >= 1_000_000:
-		tenths := new(big.Rat).SetFloat64(float64(n) / 1e6)
-		tenths.Mul(tenths, big.NewRat(10, 1)).Add(tenths, big.NewRat(1, 2))
-		q, r := new(big.Int).QuoRem(new(big.Int).Quo(tenths.Num(), tenths.Denom()), big.NewInt(10), new(big.Int))
-		return q.String() + "." + r.String() + "MB"
+		mb := float64(n) / 1e6
+		if n%500_000 == 250_000 { // exactly between two tenths
+			mb = math.Nextafter(mb, math.Inf(1))
+		}
+		return strconv.FormatFloat(mb, 'f', 1, 64) + "MB"
 	case n >= 1_000:
 		return strconv.FormatInt(int64(math.Floor(float64(n)/1e3+0.5)), 10) + "KB"
 	}

@@ -137,11 +137,10 @@ func (c *call) announce(o shellcmd.Observation) {
 			Session: c.sess.ID(), Command: c.in.Tool.ID, GitDir: a.GitDir, Subject: redact.Clean(a.Subject), At: c.now,
 		})
 	}
-	if len(list) == 0 {
-		return
-	}
-	if err := c.home.Announce(list...); err != nil {
-		c.complain("signals", err)
+	if len(list) > 0 {
+		if err := c.home.Announce(list...); err != nil {
+			c.complain("signals", err)
+		}
 	}
 }
 

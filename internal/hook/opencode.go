@@ -76,8 +76,13 @@ func (e Env) answer(args []string, ask gjson.Result) (out []byte) {
 		out, _ = json.Marshal(host.OpencodeHello()) // texts
 		return out
 	}
-	if info := ask.Get("session"); info.IsObject() {
-		gap, err := e.mirror(info, transcript.OpencodeMessages(ask.Get("messages").Array(), ask.Get("settled").Bool()), ask.Get("all").Bool())
+	root := "" // of the sessions' mirrors; none where there is no home
+	if folders, err := store.FindFolders(e.Getenv); err == nil {
+		root = store.New(folders.Root, folders.Claude, e.Now).Mirrors()
+	}
+	if info := ask.Get("session"); root != "" && info.Get("id").Exists() {
+		messages := transcript.OpencodeMessages(ask.Get("messages").Array(), ask.Get("settled").Bool())
+		gap, err := transcript.OpencodeMirror(root, info).Add(messages, ask.Get("all").Bool())
 		switch {
 		case gap:
 			return []byte(`{"gap":true}`)
@@ -85,38 +90,12 @@ func (e Env) answer(args []string, ask gjson.Result) (out []byte) {
 			fmt.Fprintln(e.Stderr, redact.Clean("[overtone/mirror] "+err.Error()))
 		}
 	}
-	if path := e.mirrorOf(gjson.ParseBytes(input)); path != "" {
-		input = store.SetJSON(input, "transcript_path", path)
+	if id := gjson.GetBytes(input, "session_id").String(); root != "" && id != "" {
+		info := store.EncodeJSON(map[string]string{"id": id, "directory": gjson.GetBytes(input, "cwd").String()})
+		input = store.SetJSON(input, "transcript_path", transcript.OpencodeMirror(root, gjson.ParseBytes(info)).Path)
 	}
 	var said bytes.Buffer
 	e.Stdin, e.Stdout = bytes.NewReader(input), &said
 	Main(append([]string{event}, args...), e)
 	return said.Bytes()
-}
-
-// mirrors is the folder of the sessions' mirrors; "" where there is no home.
-func (e Env) mirrors() string {
-	folders, err := store.FindFolders(e.Getenv)
-	if err != nil {
-		return ""
-	}
-	return store.New(folders.Root, folders.Claude, e.Now).Mirrors()
-}
-
-func (e Env) mirror(info gjson.Result, messages []transcript.HostMessage, all bool) (gap bool, err error) {
-	root := e.mirrors()
-	if root == "" || !info.Get("id").Exists() {
-		return false, nil
-	}
-	return transcript.OpencodeMirror(root, info).Add(messages, all)
-}
-
-// mirrorOf is the mirror of the session that a call is about.
-func (e Env) mirrorOf(input gjson.Result) string {
-	root, id := e.mirrors(), input.Get("session_id").String()
-	if root == "" || id == "" {
-		return ""
-	}
-	info := store.EncodeJSON(map[string]string{"id": id, "directory": input.Get("cwd").String()})
-	return transcript.OpencodeMirror(root, gjson.ParseBytes(info)).Path
 }

@@ -11,20 +11,15 @@ import (
 
 func (c *call) postToolUseFailure() (host.Reply, error) {
 	tool := c.in.Tool
-	if tool.Kind == host.AgentTool && c.in.Main() {
-		if tool.Agent.Died { // all that is told of its end
-			c.in.AgentID, c.in.AgentType = tool.Agent.ID, tool.Agent.Type
-			return c.forStage(func(tx *session.Tx, agent, id string) error {
-				_, err := c.complete(tx, completion{ID: tool.ID, AgentID: id, Agent: agent, Died: true})
-				return err
-			})
-		}
-		return c.applyAndFlush(workflow.Drop{ID: c.in.Tool.ID})
-	}
-	if !c.in.Main() {
+	switch {
+	case !c.in.Main():
 		return host.Reply{}, errQuiet
-	}
-	if c.host.EndsUnwaited(tool.Kind) {
+	case tool.Kind == host.AgentTool && tool.Agent.Died: // all that is told of its end
+		c.in.AgentID, c.in.AgentType = tool.Agent.ID, tool.Agent.Type
+		return c.agentDied(tool.ID)
+	case tool.Kind == host.AgentTool:
+		return c.applyAndFlush(workflow.Drop{ID: tool.ID})
+	case c.host.EndsUnwaited(tool.Kind):
 		return host.Reply{}, c.unwaitedEnd()
 	}
 	s, err := session.Peek(c.sess)

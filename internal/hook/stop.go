@@ -116,30 +116,19 @@ func (c *call) dropDeadAgents(tx *session.Tx) error {
 	}
 	// Who was handed a stage and has no id by now was never started.
 	for _, del := range tx.Workflow.Delegations {
-		if c.host.WaitTool != "" && del.Open && del.Async && del.AgentID == "" {
-			if _, err := tx.Apply(workflow.Drop{ID: del.ID}); err != nil {
-				return err
-			}
-		}
-	}
-	for _, id := range atWork(tx.Workflow) {
-		if c.host.AgentFile == nil || !transcript.Newest(c.host.AgentFile(c.in.Transcript, id, c.now), c.host.Aborted) {
+		_, ours := session.RunBy(del.AgentID)
+		unborn := c.host.WaitTool != "" && del.Async && del.AgentID == ""
+		gone := c.in.Lists && !ours && del.Async && del.AgentID != "" && !slices.Contains(c.in.Background, del.AgentID)
+		stopped := c.host.AgentFile != nil && del.Open && del.AgentID != "" && !ours &&
+			transcript.Newest(c.host.AgentFile(c.in.Transcript, del.AgentID, c.now), c.host.Aborted)
+		if !del.Open || !unborn && !gone && !stopped {
 			continue
 		}
-		if _, err := tx.Apply(workflow.Drop{AgentID: id}); err != nil {
+		if _, err := tx.Apply(workflow.Drop{ID: del.ID}); err != nil {
 			return err
 		}
-		loopOf(tx).Rests = true // who stops an agent wants a word in what comes next
-	}
-	if !c.in.Lists {
-		return nil
-	}
-	for _, del := range tx.Workflow.Delegations {
-		_, ours := session.RunBy(del.AgentID)
-		if !ours && del.Open && del.Async && del.AgentID != "" && !slices.Contains(c.in.Background, del.AgentID) {
-			if _, err := tx.Apply(workflow.Drop{AgentID: del.AgentID}); err != nil {
-				return err
-			}
+		if stopped { // who stops an agent wants a word in what comes next
+			loopOf(tx).Rests = true
 		}
 	}
 	return nil

@@ -46,8 +46,13 @@ func (c *call) stopFailure() (host.Reply, error) {
 	if err := c.agentEnded(); err != nil {
 		return host.Reply{}, err
 	}
+	return c.agentDied("")
+}
+
+// agentDied ends the stage of an agent; id is the host's of the hand-over.
+func (c *call) agentDied(handOver string) (host.Reply, error) {
 	return c.forStage(func(tx *session.Tx, agent, id string) error {
-		_, err := c.complete(tx, completion{AgentID: id, Agent: agent, Died: true})
+		_, err := c.complete(tx, completion{ID: handOver, AgentID: id, Agent: agent, Died: true})
 		return err
 	})
 }

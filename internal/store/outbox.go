@@ -51,8 +51,8 @@ func (s *Session) After(m Mark, limit int, maxBytes int64) (list []Outgoing, los
 		if err != nil {
 			return nil, false, err
 		}
-		if lost = found.Off == 0; lost {
-			found = Mark{Seq: m.Seq + 1}
+		if found.Seq, found.Pair = m.Seq, m.Pair; found.Off == 0 {
+			found, lost = Mark{Seq: m.Seq + 1}, true
 		}
 		m = found
 	}
@@ -75,17 +75,11 @@ func (s *Session) First(m Mark) (first Mark, ok bool, err error) {
 		return Mark{}, f == nil || m.Seq == 0, err
 	}
 	defer f.Close()
-	n, hit := uint64(0), uint64(0)
-	err = walkEntries(f, 0, size, Mark{}, func(o Outgoing) bool {
-		if n++; o.Mark.Pair == m.Pair || n == 1 && o.Mark.Line == m.Line {
-			hit = n
-		}
-		return true
-	})
-	if err != nil || hit == 0 || hit > m.Seq {
+	found, err := m.find(f, size)
+	if err != nil || found.Seq == 0 || found.Seq > m.Seq {
 		return Mark{}, false, err
 	}
-	return Mark{Seq: m.Seq - hit}, true, nil
+	return Mark{Seq: m.Seq - found.Seq}, true, nil
 }
 
 // Grown tells, without opening it, whether a timeline may hold something new: a
@@ -123,15 +117,13 @@ func (m Mark) standsAt(f io.ReaderAt, size int64) bool {
 	return joinHash(hashes[1], hashes[0]) == m.Pair
 }
 
-// find looks for the marked entry in the whole file: the last that looks like it.
+// find looks for the marked entry in the whole file: the last that looks like it, with its
+// number there.
 func (m Mark) find(f io.ReaderAt, size int64) (found Mark, err error) {
-	first := true
 	err = walkEntries(f, 0, size, Mark{}, func(o Outgoing) bool {
-		if o.Mark.Pair == m.Pair || first && o.Mark.Line == m.Line {
+		if o.Mark.Pair == m.Pair || o.Mark.Seq == 1 && o.Mark.Line == m.Line {
 			found = o.Mark
-			found.Seq, found.Pair = m.Seq, m.Pair
 		}
-		first = false
 		return true
 	})
 	return found, err
