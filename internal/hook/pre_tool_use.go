@@ -11,7 +11,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
-	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -61,50 +60,6 @@ func (c *call) preToolUse() (host.Reply, error) {
 		c.complain("signals", err)
 	}
 	r.Context, r.Person = begun.Context, session.Paragraphs(begun.Person, r.Person)
-	return r, nil
-}
-
-// guard keeps the main agent a relay while a workflow runs.
-func (c *call) guard(rest host.Reply) (host.Reply, error) {
-	tool := c.in.Tool
-	if !c.cfg.Workflow.Guard {
-		return rest, nil
-	}
-	s, err := session.Peek(c.sess)
-	if err != nil {
-		return c.closed(rest, err)
-	}
-	if s == nil {
-		return rest, nil
-	}
-	reason := ""
-	readOnly := func(line string) bool {
-		ok, why := shellcmd.ReadOnly(line)
-		if !ok {
-			reason = why.In(c.lang)
-		}
-		return ok
-	}
-	if c.late && !c.denied || !c.late && workflow.Guard(s, tool.Kind.Edits(), tool.Command, readOnly) {
-		return rest, nil
-	}
-	c.denied = true
-	rests := false
-	err = c.update(func(tx *session.Tx) error {
-		rests = tx.Active() && c.host.Delivers && c.rests(tx)
-		return tx.Emit(store.On(message.EventToolGuarded, "toolName", tool.Name))
-	})
-	r := host.Reply{Deny: workflow.GuardText(s, tool.Name, reason, c.lang)}
-	switch {
-	case err != nil:
-		c.complain("timeline", err)
-	case rests && !c.late && rest.Deny == "":
-		// The turn is the user's: so is the answer.
-		r.Deny, r.Ask = message.GuardRests.Format(c.lang, s.WorkflowType, tool.Name), c.host.Asks
-		if r.Ask {
-			r.Person = r.Deny
-		}
-	}
 	return r, nil
 }
 
