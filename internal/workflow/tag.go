@@ -1,7 +1,9 @@
 package workflow
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
 )
@@ -10,31 +12,19 @@ import (
 // any case. Whether there is such a workflow is not asked here. A tag whose name no
 // workflow can have counts where there is no other: whoever wrote it gets an answer.
 func Tag(prompt string) (string, bool) {
-	lower, odd := strings.ToLower(prompt), ""
-	for i := 0; i < len(lower); {
-		j := strings.IndexByte(lower[i:], '[')
-		if j < 0 {
-			break
-		}
-		i += j + 1
-		for _, tag := range [...]string{"pipeline:", "workflow:"} {
-			rest, ok := strings.CutPrefix(lower[i:], tag)
-			if !ok {
-				continue
-			}
-			rest, _, _ = strings.Cut(rest, "[") // no name has one, and what follows is looked at once
-			name, _, closed := strings.Cut(rest, "]")
-			name = strings.TrimSpace(name)
-			switch {
-			case closed && ValidName(name):
-				return name, true
-			case closed && odd == "" && len(name) <= maxName && !strings.Contains(name, "\n"):
-				odd = name
-			}
+	odd := ""
+	for _, found := range tags().FindAllStringSubmatch(strings.ToLower(prompt), -1) {
+		switch name := strings.TrimSpace(found[1]); {
+		case ValidName(name):
+			return name, true
+		case odd == "" && len(name) <= maxName && !strings.Contains(name, "\n"):
+			odd = name
 		}
 	}
 	return odd, odd != ""
 }
+
+var tags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(?:pipeline|workflow):([^\[\]]*)\]`) })
 
 // Asked is the workflow that a tag asks for by its place: at the beginning of a line of
 // the user's own, not in a fence, a quotation or indented code. Elsewhere it is only
