@@ -103,8 +103,7 @@ func features(root *os.Root) ([]string, error) {
 			names = append(names, e.Name())
 		}
 	}
-	slices.Sort(names)
-	return names, nil
+	return names, nil // sorted, as they are read
 }
 
 // readTasks refuses what is no file before it opens it: a pipe would block the

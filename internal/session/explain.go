@@ -63,10 +63,7 @@ func Explain(
 	}
 	m.Thread = thread
 	in := m.Weigh(state, now, set)
-	asks := false
-	if fill != nil {
-		asks = fill(path, &in)
-	}
+	asks := fill != nil && fill(path, &in)
 	if asks && set.Mode == compact.ModeAuto && !set.AtPrompt && in.Signals.Has(compact.TurnEnd) {
 		in.Signals = 0
 	}

@@ -150,10 +150,8 @@ func (t *Threads) drop(id string) {
 func (tx *Tx) Asks(files func(transcript, agent string) string) string {
 	t, path := tx.Memory.Threads, tx.Memory.Thread.Transcript
 	tx.Measure()
-	main := compact.Suspect{Usage: tx.grown(), Step: t.Step, Away: t.Resting, Asked: t.Asked}
-	if since, calling := transcript.Calling(path); calling && since.After(t.Step) {
-		main.Away = true
-	}
+	since, calling := transcript.Calling(path)
+	main := compact.Suspect{Usage: tx.grown(), Step: t.Step, Away: t.Resting || calling && since.After(t.Step), Asked: t.Asked}
 	var agents []compact.Suspect
 	for _, id := range slices.Sorted(maps.Keys(t.Agents)) {
 		w := tx.Memory.Thread

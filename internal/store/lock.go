@@ -83,7 +83,7 @@ func (s *Session) lock(create bool, wait lockWait) (unlock func(), err error) {
 	path := s.path(lockFile)
 	for range lockTries {
 		if err = s.checkDir(); create && errors.Is(err, fs.ErrNotExist) {
-			if err = s.makeDir(); err == nil {
+			if err = os.MkdirAll(s.dir, dirPerm); err == nil {
 				err = s.checkDir()
 			}
 		}
@@ -183,15 +183,4 @@ func (h *Home) openLocked(path string, wait lockWait) (lockedFile, error) {
 	}
 	close(gone)
 	return nil, err
-}
-
-// makeDir creates the session's folder and its parents.
-func (s *Session) makeDir() error {
-	if err := os.MkdirAll(s.home.sessionsDir(), dirPerm); err != nil {
-		return err
-	}
-	if err := os.Mkdir(s.dir, dirPerm); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
 }

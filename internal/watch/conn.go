@@ -54,15 +54,11 @@ func (e Endpoint) String() string {
 
 // Check reports an address that can never work.
 func (e Endpoint) Check() error {
-	if e.URL == "" {
-		return nil
-	}
 	u, err := url.Parse(e.URL)
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("app-server address: %w", err)
-	}
-	switch u.Scheme {
-	case "ws", "wss", "unix":
+	case e.URL == "" || u.Scheme == "ws" || u.Scheme == "wss" || u.Scheme == "unix":
 		return nil
 	}
 	return fmt.Errorf("app-server address %q: want ws://, wss:// or unix://", e.URL)
@@ -135,14 +131,14 @@ type procConn struct {
 func startProcess(cmd *exec.Cmd) (*procConn, error) {
 	name := filepath.Base(cmd.Path)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+	var out io.ReadCloser
+	if err == nil {
+		out, err = cmd.StdoutPipe()
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+	if err == nil {
+		err = cmd.Start()
 	}
-	if err := cmd.Start(); errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return nil, message.WithHint(message.Fail(message.NoProgram, cmd.Path), message.HintNoProgram, name)
 	} else if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)

@@ -456,9 +456,7 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 	if path == "" {
 		return handover.Handover{}, false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), readPast)
-	defer cancel()
-	past, err := session.ReadPast(ctx, s.sess, path, s.own.Cwd, session.Attempt{From: session.SliceStart(path)}, s.thread.Words)
+	past, err := s.past(s.sess, session.SliceStart(path), s.thread.Words)
 	if err != nil || past.Record.Empty() {
 		return handover.Handover{}, false
 	}
@@ -476,7 +474,12 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 	return h, true
 }
 
-const readPast = 5 * time.Second
+// past reads the session's file from a place on.
+func (s *conversation) past(sess *store.Session, from int64, heard compact.Words) (session.Past, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return session.ReadPast(ctx, sess, s.thread.Transcript, s.own.Cwd, session.Attempt{From: from}, heard)
+}
 
 // rewritten is the packet in the knowledge of what the compaction has left; "" where
 // that is not there.
@@ -485,10 +488,7 @@ func (s *conversation) rewritten() (string, compact.Basis) {
 	if h.Record == nil {
 		return "", ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), readPast)
-	defer cancel()
-	// Only what was written since: the slice itself is known.
-	past, err := session.ReadPast(ctx, nil, s.thread.Transcript, s.own.Cwd, session.Attempt{From: s.read}, compact.Words{})
+	past, err := s.past(nil, s.read, compact.Words{}) // only what was written since: the slice itself is known
 	if err != nil || !past.Written {
 		return "", ""
 	}
