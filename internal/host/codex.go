@@ -153,8 +153,8 @@ func (p Place) codexAgents() ([]PluginFile, error) {
 	var list []PluginFile
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	for _, a := range pluginAgents() {
-		list = append(list, PluginFile{a.name + ".toml", []byte("name = " + quote(pluginName+":"+a.name) + "\ndescription = " + quote(a.about) +
-			"\ndeveloper_instructions = \"\"\"\n" + quoted.Replace(a.body+"\n\n"+codexNote) + "\n\"\"\"\n")})
+		head := "name = " + quote(pluginName+":"+a.name) + "\ndescription = " + quote(a.about) + "\ndeveloper_instructions = \"\"\"\n"
+		list = append(list, PluginFile{a.name + ".toml", []byte(head + quoted.Replace(a.body+"\n\n"+codexNote) + "\n\"\"\"\n")})
 	}
 	if p.NoWorkflows {
 		return nil, nil

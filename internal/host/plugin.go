@@ -175,7 +175,8 @@ func (s Setup) Bare() bool {
 	}
 	files, err := s.Plugin.Files()
 	agents := slices.DeleteFunc(files, func(f PluginFile) bool { return !s.Plugin.Shared && !strings.Contains(f.Name, "/agents/") })
-	return err == nil && len(agents) > 0 && !slices.ContainsFunc(agents, s.Plugin.has) && (s.Plugin.Hooks == "" || exists(s.Plugin.path(s.Plugin.Hooks)))
+	return err == nil && len(agents) > 0 && !slices.ContainsFunc(agents, s.Plugin.has) &&
+		(s.Plugin.Hooks == "" || exists(s.Plugin.path(s.Plugin.Hooks)))
 }
 
 func exists(path string) bool {

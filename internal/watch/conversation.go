@@ -62,7 +62,9 @@ func (o *Options) announce(what string, t message.Text, args ...any) {
 // connecting has a server listened to, again and again: listen calls connected, and its
 // error says why it has ended. What keeps us waiting is told once, as why puts it; false
 // ends the watch.
-func (o *Options) connecting(ctx context.Context, at string, listen func(connected func()) error, why func(error) (message.Reason, bool)) error {
+func (o *Options) connecting(
+	ctx context.Context, at string, listen func(connected func()) error, why func(error) (message.Reason, bool),
+) error {
 	pause, waiting := backOff(200*time.Millisecond, 10*time.Second), ""
 	for {
 		err := listen(func() {

@@ -74,7 +74,8 @@ func (w *Opencode) Run(ctx context.Context) error {
 	if len(w.Prompts) > 0 {
 		return w.drive(ctx)
 	}
-	return w.connecting(ctx, w.URL, func(connected func()) error { return w.listen(ctx, connected) }, func(err error) (message.Reason, bool) {
+	listen := func(connected func()) error { return w.listen(ctx, connected) }
+	return w.connecting(ctx, w.URL, listen, func(err error) (message.Reason, bool) {
 		text := cause(err)
 		switch {
 		case errors.Is(err, errPassword):

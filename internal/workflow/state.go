@@ -406,7 +406,11 @@ func (e Environment) object() object {
 		group, key string
 		value      any
 		told       bool
-	}{{"languages", "primary", e.Language, e.Language != ""}, {"framework", "name", e.Framework, e.Framework != ""}, {"frontend", "detected", true, e.Frontend}} {
+	}{
+		{"languages", "primary", e.Language, e.Language != ""},
+		{"framework", "name", e.Framework, e.Framework != ""},
+		{"frontend", "detected", true, e.Frontend},
+	} {
 		if m.told {
 			g := objectOf(o.member(m.group))
 			g.put(m.key, m.value)
