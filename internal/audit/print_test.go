@@ -320,3 +320,105 @@ func TestRepay(t *testing.T) {
 		near(t, name, &got.N, c.want)
 	}
 }
+
+// A compaction is counted where it struck, and where nobody can say what the policy would
+// have done, in every column.
+func TestHappened(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		c    Compaction
+		seen bool
+		want WhatIf
+	}{
+		"at a boundary":           {Compaction{At: []string{"commit"}, MidWork: true, WhatIf: "boundary"}, true, WhatIf{Happened: 1, HappenedBoundary: 1}},
+		"at a boundary, unknown":  {Compaction{At: []string{"commit"}, WhatIf: "unknown"}, true, WhatIf{Happened: 1, HappenedBoundary: 1, Unknown: 1, Boundary: 1, LateBoundary: 1}},
+		"in mid-work":             {Compaction{MidWork: true, WhatIf: "not-needed"}, true, WhatIf{Happened: 1, HappenedMid: 1, NotNeeded: 1}},
+		"in mid-work, unknown":    {Compaction{MidWork: true, WhatIf: "unknown"}, true, WhatIf{Happened: 1, HappenedMid: 1, Unknown: 1, Forced: 1, LateForced: 1}},
+		"between turns, unknown":  {Compaction{WhatIf: "unknown"}, false, WhatIf{Happened: 1, Unknown: 1, Unseen: 1, Between: 1}},
+		"behind nothing, unknown": {Compaction{Unseen: true, WhatIf: "unknown"}, false, WhatIf{Happened: 1, Unknown: 1, Unseen: 1, Between: 1, Placeless: 1}},
+	} {
+		var w WhatIf
+		w.happened(&c.c, c.seen)
+		equal(t, name, w, c.want)
+	}
+}
+
+// Without us a host compacts where it did so by itself: what people asked for says nothing.
+func TestRoomIsTheHostsOwn(t *testing.T) {
+	t.Parallel()
+	room := func(events ...event) int64 {
+		r := rulesOf(host.Codex, &trace{head: head{Compacted: events}}, settings(), 100_000, 20_000)
+		return r.room
+	}
+	equal(t, "none", room(), int64(90_000))
+	equal(t, "by hand", room(event{Trigger: "manual", Pre: 95_000}), int64(90_000))
+	equal(t, "of no size", room(event{Trigger: "auto"}), int64(90_000))
+	equal(t, "by itself", room(event{Trigger: "auto", Pre: 95_000}, event{Trigger: "manual", Pre: 99_000}), int64(95_000))
+	equal(t, "below the ceiling", room(event{Trigger: "auto", Pre: 50_000}), int64(90_000))
+}
+
+// A boundary helps only where one counts, and where a compaction makes the context smaller.
+func TestLateBoundary(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		names []string
+		used  int64
+		want  bool
+	}{
+		"it helps": {[]string{"commit"}, 50_000, true}, "none counts": {nil, 50_000, false},
+		"hardly smaller": {[]string{"commit"}, 22_000, false}, "just smaller": {[]string{"commit"}, 22_300, true},
+	} {
+		l := late{rules: rules{after: 20_000}, used: c.used}
+		l.boundary(5, c.names, true)
+		if (l.last != nil) != c.want {
+			t.Errorf("%s: %v", name, l.last)
+		}
+	}
+}
+
+// Of the files that an agent has seen the last twenty are known, each once, the newest last.
+func TestFilesSeenLast(t *testing.T) {
+	t.Parallel()
+	var l lossReader
+	for i := range maxFiles + 3 {
+		l.file(fmt.Sprint(i)).text = []byte("x")
+	}
+	if f := l.file("5"); string(f.text) != "x" {
+		t.Error("a file is forgotten that was seen before")
+	}
+	var names []string
+	for _, f := range l.files {
+		names = append(names, f.path)
+	}
+	equal(t, "files", strings.Join(names, " "), "3 4 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 5")
+}
+
+// Without a window nothing is compared, and compactions whose time nobody knows are not taken for one.
+func TestOddSessions(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	commit := func(w *writer, model string) {
+		w.call("1", model, usage{10, 20_000, 0, 0, 5}, "Bash", map[string]any{"command": `git commit -am "x"`}, "[main abc1234] x\n 1 file changed")
+	}
+	theirs := newWriter("22222222-0000-4000-8000-000000000000")
+	theirs.prompt("Go on.")
+	commit(theirs, "mystery-1")
+	timeless := newWriter("33333333-0000-4000-8000-000000000000")
+	timeless.prompt("Go on.")
+	commit(timeless, opus)
+	for range 2 {
+		timeless.line(map[string]any{"type": "system", "subtype": "compact_boundary", "timestamp": "", "compactMetadata": map[string]any{"trigger": "auto", "preTokens": 150_000}})
+	}
+	for i, w := range []*writer{theirs, timeless} {
+		w.out.WriteByte('\n')
+		data := bytes.ReplaceAll(w.out.Bytes(), []byte("msg_1"), fmt.Appendf(nil, "msg_x%d", i))
+		write(t, root, ".claude/projects/-work-shop/"+w.id+".jsonl", bytes.ReplaceAll(data, []byte("req_1"), fmt.Appendf(nil, "req_x%d", i)))
+	}
+	r := run(t, options(t, func(h *host.Host) string {
+		return h.Dir(func(_, usual string) string { return filepath.Join(root, usual) })
+	}, ""))
+	s := session(t, r, "2222")
+	equal(t, "theirs", s.Boundaries, map[string]int{"commit": 1})
+	equal(t, "without a window", []any{s.Window, s.WhatIf.Requests, s.WhatIf.Cost.Policy == s.WhatIf.Cost.Happened}, []any{int64(0), 0, true})
+	equal(t, "without a time", len(session(t, r, "3333").Compactions), 2)
+}

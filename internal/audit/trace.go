@@ -266,10 +266,6 @@ func (t *tracer) prompt(s *transcript.Event) {
 	m.turn = true
 	t.marks = append(t.marks, m)
 	t.thread = t.thread.Apply(host.TurnStarted{At: transcript.Time(s.Time)}, t.set)
-	// What we hand over ourselves opens no turn of the user's.
-	if strings.Contains(text, "<overtone-packet") {
-		t.thread.State.Synthetic = true
-	}
 }
 
 // host looks for the answer to a /compact that did not work, and for the end of an agent in
@@ -329,7 +325,7 @@ func (t *tracer) spoken() {
 	}
 	said, state := t.said, &t.thread.State
 	t.said = t.said[:0]
-	if !state.Worked || state.Synthetic {
+	if !state.Worked {
 		return
 	}
 	at := t.saidAt
@@ -391,7 +387,7 @@ func (t *tracer) result(s *transcript.Event) {
 // signalled notes the signals that the last event brought.
 func (t *tracer) signalled() {
 	s := &t.thread.State
-	if s.Seen != 0 && !s.Synthetic {
+	if s.Seen != 0 {
 		m := t.here()
 		m.signals = s.Seen
 		t.marks = append(t.marks, m)
