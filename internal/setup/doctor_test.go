@@ -94,7 +94,7 @@ func (w *world) install(h *host.Host, mode string) *installation {
 var stamped = regexp.MustCompile(`\d{8}T\d{6}\.\d+Z(-\d+)?`)
 
 // counted are numbers that change with what is installed, or from run to run.
-var counted = regexp.MustCompile(`\d+( files)|(\.doctor-)\d+`)
+var counted = regexp.MustCompile(`\d+( files)|(\.doctor-|intact: )\d+`)
 
 // hidden makes what differs from run to run the same.
 func (w *world) hidden(text string) string {
