@@ -298,21 +298,24 @@ func folded(paths []string, most int, l message.Lang) string {
 		files []string
 	}
 	var groups []*group
+	at := map[string]*group{}
 	for _, p := range slices.Backward(paths) {
-		i := strings.LastIndexByte(p, '/') + 1
-		at := slices.IndexFunc(groups, func(g *group) bool { return g.dir == p[:i] })
-		if at < 0 {
-			groups = append(groups, &group{dir: p[:i]})
-			at = len(groups) - 1
+		dir := folderOf(p)
+		if at[dir] == nil {
+			at[dir] = &group{dir: dir}
+			groups = append(groups, at[dir])
 		}
-		groups[at].files = append(groups[at].files, p[i:])
+		at[dir].files = append(at[dir].files, p[len(dir):])
 	}
 	var parts []string
 	used, left := 0, len(paths)
 	for _, g := range groups {
-		fit := g.files
-		for len(fit) > 1 && used+message.Units(g.dir)+message.Units(strings.Join(fit, ", ")) > most {
-			fit = fit[:len(fit)-1]
+		fit, size := g.files[:1], used+message.Units(g.dir+g.files[0])
+		for _, f := range g.files[1:] {
+			if size += len(", ") + message.Units(f); size > most {
+				break
+			}
+			fit = g.files[:len(fit)+1]
 		}
 		text := g.dir + fit[0]
 		if len(fit) > 1 {

@@ -1,9 +1,11 @@
 package handover
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -322,5 +324,32 @@ func TestSummaryWithoutItsPacket(t *testing.T) {
 	s.line(map[string]any{"type": "user", "isCompactSummary": true, "message": map[string]any{"role": "user", "content": "They looked at `scanLedger`.\n\n<overtone-packet id=\"ovt-1-1\">\n## Names that the summary lacks\ngammaScan\n</overtone-packet>\n"}})
 	if text := s.user("go on").handover(t, "").Text(); !strings.Contains(text, "scanLedger") || strings.Contains(text, "gammaScan") || strings.Count(text, "overtone-packet") != 2 {
 		t.Error(text)
+	}
+}
+
+// TestManyFiles: sixteen times as many files, of one folder, one name or neither, are about
+// sixteen times the work.
+func TestManyFiles(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"src/part%d.go", "part%d/mod.rs", "part%[1]d/part%[1]d.go"} {
+		took := map[int]time.Duration{}
+		for _, n := range []int{2_000, 32_000} {
+			took[n] = time.Hour
+			for range 3 {
+				began := time.Now()
+				r, paths := NewRecord("/p"), []string{}
+				for i := range n {
+					paths = append(paths, fmt.Sprintf(form, i))
+					r.file(paths[i])
+				}
+				if text := folded(paths, 500, message.EN); message.Units(text) > 600 || !strings.HasPrefix(text, strings.SplitN(form, "part", 2)[0]) {
+					t.Fatalf("%s: %q", form, text)
+				}
+				took[n] = min(took[n], time.Since(began))
+			}
+		}
+		if took[32_000] > 64*took[2_000]+200*time.Millisecond {
+			t.Errorf("%s: %v", form, took)
+		}
 	}
 }

@@ -330,8 +330,9 @@ func (r *Record) file(path string) int32 {
 		return i
 	}
 	base := path[strings.LastIndexByte(path, '/')+1:]
-	// A command that ran in a folder names its files from there.
-	if !rooted(path) {
+	// A command that ran in a folder names its files from there. Where hundreds share a name
+	// that is not looked for: each would be compared with all the others.
+	if !rooted(path) && len(r.byBase[base]) < 100 {
 		var match []int32
 		for _, i := range r.byBase[base] {
 			if strings.HasSuffix(r.files[i].path, "/"+path) {
