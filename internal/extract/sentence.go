@@ -115,7 +115,7 @@ func flat(text string) []Unit {
 }
 
 func split(text string, blocks []Block, waits func() bool) []Unit {
-	s := splitter{text: text, head: -1, colon: -1, waits: waits, units: make([]Unit, 0, 2+len(text)/96)}
+	s := splitter{text: text, head: -1, colon: -1, intro: -1, waits: waits, units: make([]Unit, 0, 2+len(text)/96)}
 	for n := range blocks {
 		s.block(blocks, n)
 	}
@@ -151,6 +151,7 @@ type splitter struct {
 	apart bool     // the next unit has a blank line before it
 	head  int      // the heading above, or -1
 	colon int      // a unit that introduces what comes next, or -1
+	intro int      // the last such unit
 	items []opened // around the block, outermost first
 }
 
@@ -236,6 +237,8 @@ func (s *splitter) lead() (lead int, bound bool) {
 	switch {
 	case s.colon >= 0:
 		return s.colon, true
+	case s.intro >= 0 && s.units[s.intro].Block == s.at: // the lines below it
+		return s.intro, true
 	case n > 0 && (s.now.Item && s.items[n-1].first < 0 || s.now.Item && s.units[s.items[n-1].first].Block != s.at):
 		return s.items[n-1].lead, s.items[n-1].bound
 	case n > 0:
@@ -249,6 +252,9 @@ func (s *splitter) lead() (lead int, bound bool) {
 func (s *splitter) add(a, b int, kind UnitKind) int {
 	u := Unit{Start: a, End: b, Line: s.lines, Block: s.at, Kind: kind, Apart: s.apart, Quoted: s.now.Quoted}
 	u.Lead, u.Bound = s.lead()
+	if n := len(s.units); n > 0 && s.units[n-1].Kind == CodeLine && s.units[n-1].Block != s.at && goesOn(s.text[a:b]) {
+		u.Lead, u.Bound = n-1, true // "… and send it to stderr", behind what was shown
+	}
 	s.apart, s.colon = false, -1
 	if kind != CodeLine {
 		u.Cues = cuesOf(s.text[a:b])
@@ -378,7 +384,7 @@ func bold(t string) bool {
 func (s *splitter) introduces(a, b int) {
 	t := strings.TrimRight(s.text[a:b], "*_ ")
 	if last := len(s.units) - 1; last >= 0 && (strings.HasSuffix(t, ":") || strings.HasSuffix(t, "：")) {
-		s.units[last].Kind, s.colon = Lead, last
+		s.units[last].Kind, s.colon, s.intro = Lead, last, last
 	}
 }
 
