@@ -106,6 +106,7 @@ func (t *Retold) shorten(ctx context.Context, pieces []piece, o Options) error {
 	var said []compress.Passage
 	var at []int
 	turns, room, heard, spoke := 0, newestRoom, false, false
+	amid := false // the text behind this one is the agent's, and gets shorter
 	for i, p := range slices.Backward(pieces) {
 		if p.tool {
 			continue
@@ -123,8 +124,9 @@ func (t *Retold) shorten(ctx context.Context, pieces []piece, o Options) error {
 			turns++
 		}
 		if !whole {
-			said, at = append(said, compress.Passage{User: p.user, Summary: p.summary, Text: p.text}), append(at, i)
+			said, at = append(said, compress.Passage{User: p.user, Summary: p.summary, Amid: amid && !p.user, Text: p.text}), append(at, i)
 		}
+		amid = !whole && !p.user
 	}
 	slices.Reverse(said)
 	slices.Reverse(at)

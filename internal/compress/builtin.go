@@ -65,6 +65,7 @@ type chosen struct {
 	pieces []piece // of all jobs, one job after another
 	first  []int32 // by job: its first piece; one more at the end
 	gone   []extract.Losses
+	behind []bool // by job: nothing is kept of it, as of the one before it in its turn
 }
 
 // piece is a unit that is kept, and what joins it to the one before.
@@ -95,6 +96,8 @@ func (c *chosen) Compress(_ context.Context, r Request) (Reply, error) {
 		reply.Text = write(r.Text, kept)
 	case message.Units(r.Text) <= markUnits:
 		reply.Text = r.Text
+	case c.behind[r.job]:
+		reply.Text = markAgain
 	default:
 		reply.Text = r.mark()
 	}
@@ -139,6 +142,10 @@ func (r *Request) mark() string {
 }
 
 const markSign = "…#"
+
+// markAgain stands for a message of which nothing was kept, behind one of the same turn of
+// which nothing was kept either: the digits of the mark before it print both.
+const markAgain = "…"
 
 // markUnits is the length of a mark.
 const markUnits = 10

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,7 +140,8 @@ type originalAt struct {
 func (d Dir) Originals() *Originals { return &Originals{dir: d} }
 
 // Find gives the text whose SHA-256 begins with the given digits, at least eight
-// of them. Two texts with the same digits are no answer.
+// of them. Two texts with the same digits are no answer. The eight of a mark also stand
+// for the messages behind it of which nothing was kept either.
 func (o *Originals) Find(digits string) (string, bool) {
 	if len(digits) < 8 || strings.Trim(digits, "0123456789abcdef") != "" {
 		return "", false
@@ -150,7 +153,7 @@ func (o *Originals) Find(digits string) (string, bool) {
 	cached, ok := o.dir.cached(digits)
 	switch {
 	case ok && kept:
-		return text, cached == text
+		return text, strings.HasPrefix(text, cached)
 	case ok:
 		return cached, true
 	}
@@ -159,22 +162,40 @@ func (o *Originals) Find(digits string) (string, bool) {
 
 // kept is Find among the files of runs; several says that there are two texts.
 func (o *Originals) kept(digits string) (text string, found, several bool) {
+	behind := ""
 	for _, at := range o.places(digits) {
-		b := make([]byte, at.len)
 		f, err := os.Open(o.files[at.file])
 		if err != nil {
 			continue
 		}
-		_, err = f.ReadAt(b, at.off)
+		in := bufio.NewReader(io.NewSectionReader(f, at.off, math.MaxInt64-at.off))
+		own, _, ok := nextOriginal(in)
+		more := ""
+		for len(digits) == markUnits-2 && ok {
+			next, result, there := nextOriginal(in)
+			if !there || result != textHash(markAgain) {
+				break
+			}
+			more += "\n\n" + next
+		}
 		f.Close()
-		var r struct{ Text string }
-		if err != nil || json.Unmarshal(b, &r) != nil || !strings.HasPrefix(textHash(r.Text), digits) {
+		if !ok || !strings.HasPrefix(textHash(own), digits) {
 			continue // damaged
 		}
-		several = several || found && r.Text != text
-		text, found = r.Text, true
+		several = several || found && own != text
+		if text, found = own, true; len(more) > len(behind) {
+			behind = more
+		}
 	}
-	return text, found, several
+	return text + behind, found, several
+}
+
+// nextOriginal reads a line: a text, and the hash of what stands for it.
+func nextOriginal(in *bufio.Reader) (text, result string, ok bool) {
+	b, err := in.ReadBytes('\n')
+	var r struct{ Text, Result string }
+	ok = err == nil && json.Unmarshal(b, &r) == nil
+	return r.Text, r.Result, ok
 }
 
 // places lists the lines whose hash begins with the digits. The files never change,

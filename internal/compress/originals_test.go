@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -22,6 +24,49 @@ func talkative(t *testing.T) *transcript.Session {
 	c.user(long("another"))
 	c.blocks(textBlock("We decided to keep version 3 because 14 users still have it. " + long("answer")))
 	return c.write(t)
+}
+
+// Messages of one turn of which nothing is kept have one mark, and its digits print them all.
+func TestOneMarkForARun(t *testing.T) {
+	t.Parallel()
+	d := Dir(filepath.Join(t.TempDir(), "compress"))
+	var c chat
+	talk := func(what string) string {
+		return strings.Repeat("Now let me have a quiet look at the "+what+" of it all. ", 4)
+	}
+	c.user("Please make the parser in internal/cfg/parse.go refuse empty keys, and never push to main.")
+	for _, what := range []string{"beginning", "middle", "end"} {
+		c.blocks(textBlock(talk(what)))
+	}
+	c.blocks(textBlock("We decided to keep version 3 because 14 users still have it. " + talk("rest")))
+	c.blocks(textBlock(talk("evening")))
+	c.blocks(textBlock("The parser refuses empty keys now. " + talk("remains")))
+	o := Options{Bands: bands(t, "0-100:heavy-compress"), Pool: poolOf(func(p *Pool) { p.Cache = d })}
+	_, clone := runPlan(t, plan(t, c.write(t), o), Builtin{})
+	raw, _ := os.ReadFile(clone.Path)
+	var texts []string
+	for line := range strings.Lines(string(raw)) {
+		if _, ok := transcript.MarkerOf([]byte(line)); ok {
+			texts = append(texts, transcript.Text([]byte(line)))
+		}
+	}
+	want := []string{
+		markOf(talk("beginning")), "…", "…", "We decided to keep version 3 because 14 users still have it.",
+		markOf(talk("evening")), "The parser refuses empty keys now.",
+	}
+	if len(texts) > len(want) { // the request was shortened, too
+		texts = texts[1:]
+	}
+	if d := cmp.Diff(want, texts); d != "" {
+		t.Fatal(d)
+	}
+	all := strings.Join([]string{talk("beginning"), talk("middle"), talk("end")}, "\n\n")
+	if got, ok := d.Originals().Find(strings.TrimPrefix(texts[0], markSign)); !ok || got != all {
+		t.Errorf("%v, %q", ok, got)
+	}
+	if got, ok := d.Originals().Find(textHash(talk("beginning"))); !ok || got != talk("beginning") {
+		t.Errorf("%v, %q", ok, got)
+	}
 }
 
 // What builtin replaced is found by the digits of its mark when the source is gone,

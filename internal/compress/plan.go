@@ -338,7 +338,10 @@ func (p *Plan) planTexts() {
 		it := &p.Items[n]
 		it.Band = int32(index[mapping[it.Turn].Band])
 		tokens := int(it.Tokens)
-		target := max(tokens*p.Options.Pool.target(it.Level)/100, min(tokens, oneSentence))
+		target := tokens * p.Options.Pool.target(it.Level) / 100
+		if !p.amid(n) {
+			target = max(target, min(tokens, oneSentence))
+		}
 		b := &p.Bands[it.Band]
 		b.Messages++
 		b.Tokens += tokens
@@ -353,8 +356,13 @@ func (p *Plan) planTexts() {
 	}
 }
 
-// oneSentence is what is left of a short message on average, in tokens: of one that says
-// something a sentence, of others a mark.
+// amid reports that an item is the agent's and that his next one is in the same turn.
+func (p *Plan) amid(n int) bool {
+	return !p.Items[n].User && n+1 < len(p.Items) && !p.Items[n+1].User && p.Items[n+1].Turn == p.Items[n].Turn
+}
+
+// oneSentence is what is left at least of a short message that is the user's or ends a turn,
+// on average, in tokens.
 const oneSentence = 18
 
 // newestShare is how much of the window, in percent, the messages of the newest turns

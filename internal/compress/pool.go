@@ -74,6 +74,7 @@ type job struct {
 	Level  Level
 	Tokens int
 	band   int32
+	amid   bool // of the agent's, and another one of his follows in the turn
 }
 
 // outcome is what became of a job.

@@ -335,7 +335,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 	for n := range p.Items {
 		it := &p.Items[n]
 		prog.TotalTokens += int(it.Tokens)
-		jobs[n] = job{Role: it.Role(), Level: it.Level, Tokens: int(it.Tokens), band: it.Band}
+		jobs[n] = job{Role: it.Role(), Level: it.Level, Tokens: int(it.Tokens), band: it.Band, amid: p.amid(n)}
 		res.Messages[n] = it.Waiting()
 		res.Messages[n].Line = int(p.Session.Entries[it.Entry].Line)
 	}

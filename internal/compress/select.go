@@ -22,12 +22,10 @@ type Weights struct {
 	// identifier, code, a quantity, a reference, a line that reports an error. They are
 	// needed word for word.
 	Name int
-	// User is for what a user says, twice for the last paragraph and for questions:
-	// nothing else says it.
-	User int
-	// Say is for a sentence of an agent's that surely decides or explains something; others
-	// have a share of it, by the odds that they do. A verdict has all of it, and so have the
-	// first sentence and the question that a message ends with.
+	// Say is for what a user says, twice for his last paragraph and for questions: nothing
+	// else says it. A sentence of an agent's has it that surely decides or explains
+	// something, a verdict, the first sentence and the question that a message ends with;
+	// others have a share of it, by the odds that they decide.
 	Say int
 	// Start is where the odds of a sentence begin, in halves of a doubling: most decide nothing.
 	Start int
@@ -36,9 +34,6 @@ type Weights struct {
 	// third of a longer message; twice for saying why. It is taken off for standing below a
 	// lead, which enumerates more often than it decides, and for few words.
 	Cue int
-	// Least is the least odds with which a message has something to say. Its best unit is
-	// kept, whatever the room: what decides or asks something never becomes a mark.
-	Least int
 	// Opening is added to the length of what may be a message's first unit, in characters:
 	// the best sentence opens it rather than the shortest.
 	Opening int
@@ -46,7 +41,7 @@ type Weights struct {
 
 // Tuned are the weights that the compressor uses.
 func Tuned() Weights {
-	return Weights{Name: 150, User: 500, Say: 500, Start: -4, Cue: 2, Least: -8, Opening: 60}
+	return Weights{Name: 140, Say: 500, Start: -4, Cue: 2, Opening: 60}
 }
 
 // selection decides what is kept of the texts of a run. It holds no text: some
@@ -110,11 +105,17 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	clear(s.known)
 	spoken := int32(-1) // the last unit that is no code
 	last, begun, decides, opener := lastSaid(list), false, false, -1
-	asks := closing(list, last)
+	// A user's last paragraph is what he wants, unless it is too long for that, as a log is.
+	final := 0
+	for final < last && (list[final].Block != list[last].Block || list[last].End-list[final].Start > mustUnits) {
+		final++
+	}
+	end := closing(list, text, last)
 	var first [3][]int32 // what is kept whatever the room, by what comes first
 	for i, u := range list {
 		at := base + int32(i)
-		x := sight{Unit: u, text: text[u.Start:u.End], at: i, of: len(list), closes: i == asks, user: s.jobs[n].Role == "user"}
+		x := sight{Unit: u, text: text[u.Start:u.End], at: i, of: len(list), user: s.jobs[n].Role == "user", amid: s.jobs[n].amid}
+		x.closes = i >= end && u.Cues&extract.Question != 0
 		use := unitUse{
 			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End), apart: u.Apart, begins: u.Begins, rest: -1,
 			ids: int32(len(s.ids)), cost: int32(message.Units(x.text)) + 1, text: hashOf(0, x.text),
@@ -133,10 +134,11 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 			lead := list[u.Lead].Cues
 			x.leads, x.asked = lead&substance != 0, lead&extract.Question != 0
 		}
-		x.end = i == last || x.user && last >= 0 && (u.Block == list[last].Block || u.Begins && list[last].Begins && u.Lead == list[last].Lead)
+		x.end = i == last || x.user && last >= 0 &&
+			(u.Block == list[last].Block && (i >= final || u.Block != list[max(i-1, 0)].Block) || u.Begins && list[last].Begins && u.Lead == list[last].Lead)
 		switch {
-		case begun || u.Kind == extract.CodeLine || x.titles() || x.words < 2 && x.names == 0:
-		case u.Kind == extract.Lead && opener < 0: // what it introduces says what
+		case begun || u.Kind == extract.CodeLine || x.words < 2 && x.names == 0 && u.Kind != extract.Lead:
+		case u.Kind == extract.Lead: // what it introduces says what
 			opener = i
 		case u.Kind != extract.Lead:
 			x.first = !x.idle() && !x.talk() && (!u.Begins || u.Lead == opener)
@@ -145,7 +147,8 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		x.title = x.user && i <= 1 && strings.HasPrefix(x.text, "#")
 		use.aside = x.talk() || x.option() || u.Kind == extract.CodeLine && !u.Reports()
 		use.plain, use.tells = s.worth(x)
-		use.idle = x.idle()
+		again := func(o unitUse) bool { return o.text == use.text }
+		use.idle = x.idle() || x.user && slices.ContainsFunc(s.units[max(base, at-repeats):], again)
 		long := len(list) >= longMessageUnits
 		switch {
 		case use.idle:
@@ -157,11 +160,10 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 			first[2] = append(first[2], at)
 		case !x.user && x.Cues&(extract.Decided|extract.Question) == extract.Decided:
 			decides = true
+		case !x.user && !x.amid && long && x.end && u.Kind == extract.Sentence:
+			first[2] = append(first[2], at)
 		}
 		use.lead, use.bound = s.lead(x, list, base, spoken)
-		if x.asks() && use.lead >= 0 && s.units[use.lead].idle {
-			use.idle = use.bound // "Options:", and then which?
-		}
 		if use.bound && use.lead >= 0 { // what it is kept with may tell something
 			use.tells = use.tells || s.units[use.lead].tells && s.units[use.lead].idle
 		}
@@ -186,27 +188,54 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 // own is the room that a job has for itself.
 func (s *selection) own(n int) int { return int(s.size[n]) * s.percent(s.jobs[n]) / 100 }
 
-// closing finds the question that a text ends with, -1 for none: it stands in the last
-// paragraph, or only items follow it, which are its answers.
-func closing(list []extract.Unit, last int) int {
-	for i, u := range slices.Backward(list) {
-		switch {
-		case u.Kind == extract.CodeLine || u.Quoted:
-			return -1
-		case u.Cues&extract.Question != 0 && u.Kind != extract.Item:
-			return i
-		case last < 0, u.Block != list[last].Block && u.Kind != extract.Item:
-			return -1
-		}
-	}
-	return -1
+// follows reports whether a message of the same turn stands before a job's.
+func (s *selection) follows(n int) bool {
+	return n > 0 && s.jobs[n-1].amid && s.jobs[n-1].band == s.jobs[n].band
 }
+
+// mark is the length of what stands for a job's message when nothing of it is kept: within
+// a turn most follow one of which nothing is kept either.
+func (s *selection) mark(n int) int {
+	if s.follows(n) {
+		return message.Units(markAgain)
+	}
+	return markUnits
+}
+
+// closing is where a text's end begins, in which questions ask for an answer: the last
+// paragraph, else the list above it with what introduces that, or the question above the
+// lines of which one is to be chosen.
+func closing(list []extract.Unit, text string, last int) int {
+	from, asked, lines := len(list), false, true
+	for i, u := range slices.Backward(list) {
+		t := text[u.Start:u.End]
+		switch {
+		case last < 0 || u.Quoted || u.Block != list[last].Block && (i > last || u.Kind == extract.CodeLine):
+			return from
+		case u.Block == list[last].Block || u.Kind == extract.Item && (!asked || list[last].Kind == extract.Item):
+			asked = asked || u.Cues&extract.Question != 0 && u.Block == list[last].Block
+			lines = lines && (u.Kind == extract.Item || strings.TrimRight(t, ".。!！") == t)
+		case asked && list[last].Kind != extract.Item:
+			return from
+		case u.Block == list[i+1].Block || list[i+1].Kind == extract.Item && list[i+1].Lead == i || lines && u.Cues&extract.Question != 0:
+			return i
+		default:
+			return from
+		}
+		from = i
+	}
+	return from
+}
+
+// repeats is how far back a line of what a user pastes is looked for: traces and logs say
+// the same again and again.
+const repeats = 64
 
 // longMessageUnits is from how many units on a message has a beginning and an end.
 const longMessageUnits = 6
 
 // mustUnits is how much of a message is kept whatever the room: a user's last paragraph
-// and questions, an agent's verdicts.
+// and questions, an agent's verdicts, beginning and end.
 const mustUnits = 600
 
 // restUnits is the length of what ends a fence of which lines are left out.
@@ -220,9 +249,9 @@ func (s *selection) worth(x sight) (plain int32, tells bool) {
 	case x.talk() || x.Kind == extract.CodeLine || x.titles() && !x.title:
 		return 0, false
 	case x.says() && (x.end || x.title || x.Cues&extract.Question != 0): // what he asks for comes last
-		return int32(2 * s.User), true
+		return int32(2 * s.Say), true
 	case x.says():
-		return int32(s.User), true
+		return int32(s.Say), true
 	case x.user: // what he quotes is not what he says
 		return 0, false
 	case (x.asks() || x.first) && x.of >= longMessageUnits || x.Cues&(extract.Decided|extract.Question) == extract.Decided:
@@ -250,7 +279,7 @@ func (s *selection) worth(x sight) (plain int32, tells bool) {
 			odds -= s.Cue
 		}
 	}
-	return int32(float64(s.Say) / (1 + math.Exp2(-float64(odds)/2))), odds >= s.Least
+	return int32(float64(s.Say) / (1 + math.Exp2(-float64(odds)/2))), !x.amid
 }
 
 // lastSaid finds the last unit of what is said, -1 for none: what an agent asks
@@ -271,12 +300,12 @@ func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead
 	case x.Bound:
 		return base + int32(x.Lead), true
 	case x.Kind == extract.CodeLine && spoken >= 0:
-		return spoken, x.names == 0 || x.user // code that names nothing tells little
+		return spoken, x.names == 0 || x.user || list[spoken-base].Kind == extract.Lead && list[spoken-base].Block == x.Block // code that names nothing tells little
 	case x.at > 0 && (x.user && x.Kind == extract.Sentence || x.Cues&extract.Back != 0) && list[x.at-1].Kind == x.Kind && list[x.at-1].Line == x.Line && !s.units[base+int32(x.at)-1].aside:
 		// "This is why it fails." tells what only with the sentence before it, and what
 		// a user asks for with what he said before.
 		return base + int32(x.at) - 1, true
-	case x.asks() && x.words < 5 && x.at > 0: // "Shall I?", what: what stands above a list, else before it
+	case x.asks() && x.Kind == extract.Sentence && x.words < 5 && x.at > 0 && x.at+1 == x.of: // "Shall I?", what: what stands above a list, else before it
 		about := x.at - 1
 		for about > 0 && (list[about].Kind == extract.Item || list[about].Kind == extract.Row || list[about].Kind == extract.CodeLine) {
 			about--
@@ -298,6 +327,7 @@ type sight struct {
 	closes       bool // it is the question that its text ends with
 	end          bool // it ends what is said; of a user's the last paragraph does
 	user         bool // wrote it
+	amid         bool // more of the turn follows
 	words, names int
 	leads, asked bool // what introduces it decides or explains, or is a question
 }
@@ -509,10 +539,11 @@ func (s *selection) choose(ctx context.Context) (*chosen, error) {
 			return nil, err
 		}
 	}
-	c := &chosen{pieces: make([]piece, 0, s.kept+s.kept/8), first: make([]int32, 0, len(s.jobs)+1), gone: make([]extract.Losses, len(s.jobs))}
+	c := &chosen{pieces: make([]piece, 0, s.kept+s.kept/8), first: make([]int32, 0, len(s.jobs)+1), gone: make([]extract.Losses, len(s.jobs)), behind: make([]bool, len(s.jobs))}
 	var said []uint64
 	for n := range s.jobs {
 		c.first = append(c.first, int32(len(c.pieces)))
+		c.behind[n] = s.follows(n) && !s.open[n] && !s.open[n-1] && s.size[n-1] > markUnits
 		said = s.pieces(n, c, said[:0])
 	}
 	c.first = append(c.first, int32(len(c.pieces)))
@@ -543,7 +574,7 @@ func (s *selection) pieces(n int, c *chosen, said []uint64) []uint64 {
 		case last == i-1:
 			p.join = asItStood
 		}
-		if gap && p.join == ' ' {
+		if gap && (p.join == ' ' || !u.apart) {
 			p.join = '\n'
 		}
 		gap = false
@@ -571,7 +602,7 @@ func (s *selection) spend(ctx context.Context, from, to int) error {
 	for n := from; n < to; n++ {
 		// Every message costs at least its mark; the first unit that is kept of it
 		// takes the mark's place.
-		left += s.own(n) - markUnits
+		left += s.own(n) - s.mark(n)
 	}
 	// The room is no reason to lose all of a message that decides or asks something.
 	s.opening = true
@@ -657,7 +688,7 @@ func (s *selection) best(i int32) (b bundle) {
 	}
 	w, cost, mark, more := 0, 0, 0, 0
 	if !s.open[u.job] {
-		mark = markUnits + 1
+		mark = s.mark(int(u.job)) + 1
 	}
 	if s.opening {
 		more = s.Opening

@@ -12,7 +12,9 @@ type Passage struct {
 	User bool
 	// Summary is what a compaction left: it has a share of its own.
 	Summary bool
-	Text    string
+	// Amid is true for the agent's where the next one is his, too, in the same turn.
+	Amid bool
+	Text string
 }
 
 // Shortened are the texts of a conversation after [Dir.Shorten], in their order.
@@ -30,7 +32,7 @@ func (d Dir) Shorten(ctx context.Context, percent, summaries int, said []Passage
 	jobs := make([]job, len(said))
 	for i, t := range said {
 		s.Texts[i] = t.Text
-		jobs[i] = job{Role: role(t.User), Level: HeavyCompress, Tokens: EstimateTokens(t.Text)}
+		jobs[i] = job{Role: role(t.User), Level: HeavyCompress, Tokens: EstimateTokens(t.Text), amid: t.Amid}
 		if t.Summary {
 			jobs[i].Level, jobs[i].band = Compress, 1
 		}
@@ -77,5 +79,5 @@ func (s *Shortened) Drop() {
 // IsMark reports whether a text is the mark of a message of which nothing was kept.
 func IsMark(text string) bool {
 	digits, ok := strings.CutPrefix(text, markSign)
-	return ok && len(digits) == markUnits-2 && strings.Trim(digits, "0123456789abcdef") == ""
+	return text == markAgain || ok && len(digits) == markUnits-2 && strings.Trim(digits, "0123456789abcdef") == ""
 }
