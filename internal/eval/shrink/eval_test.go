@@ -23,6 +23,7 @@ import (
 type pair struct {
 	before, after string
 	user          bool
+	amid          bool // the agent's, and more of the turn follows
 	turn          int32
 	file          string
 }
@@ -66,7 +67,7 @@ func compressed(t *testing.T, file string, level compress.Level, by compress.Bui
 		at[i] = int(cloned[n])
 	}
 	var out []pair
-	for _, it := range plan.Items {
+	for n, it := range plan.Items {
 		x, err := s.Raw(a, int(it.Entry))
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +76,8 @@ func compressed(t *testing.T, file string, level compress.Level, by compress.Bui
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, pair{transcript.Text(x), transcript.Text(y), it.User, it.Turn, filepath.Base(file)})
+		amid := !it.User && n+1 < len(plan.Items) && !plan.Items[n+1].User && plan.Items[n+1].Turn == it.Turn
+		out = append(out, pair{transcript.Text(x), transcript.Text(y), it.User, amid, it.Turn, filepath.Base(file)})
 	}
 	return out
 }
@@ -111,6 +113,7 @@ type score struct {
 	empty        []string
 	holds        [2]int // messages that hold a decision or a request, by words and as read
 	gone         [2]int // those of them of which nothing is left
+	ends         [2]int // those of these that are a user's or end a turn
 	untold       [2]int // those of which none of these is left
 	each         [][3]part
 }
@@ -156,6 +159,9 @@ func (s *score) add(p pair, result string) {
 		s.holds[j]++
 		if strings.TrimSpace(result) == "" || mark.MatchString(result) {
 			s.gone[j]++
+			if !p.amid {
+				s.ends[j]++
+			}
 		}
 		if !tells[j] {
 			s.untold[j]++
@@ -341,7 +347,7 @@ func measure(t *testing.T, c corpus, level compress.Level) string {
 	}
 	row += fmt.Sprintf("  %4.1f%%  %4.1f%%  %d  %5.1f ", percent(ours.lost, ours.denied), percent(ours.rest, ours.pieces), ours.cut, percent(len(ours.alone), ours.blocks))
 	for j := range ours.holds {
-		row += fmt.Sprintf("  %3d %3d /%3d", ours.gone[j], ours.untold[j], ours.holds[j])
+		row += fmt.Sprintf("  %3d %3d %3d /%3d", ours.gone[j], ours.ends[j], ours.untold[j], ours.holds[j])
 	}
 	return row
 }
@@ -362,7 +368,7 @@ func TestEval(t *testing.T) {
 			rows = append(rows, measure(t, c, l))
 		}
 	}
-	t.Logf("kept in percent / best baseline of this run, and their ratio (nine of ten times between, drawn anew), of what an oracle reaches of all three at once; denials lost, remnants, cut tokens, orphans in 100 blocks; messages that hold a decision or a request: gone whole, without any of these, all, by words and as read\n  %-9s %-15s %6s  %-35s  %-35s  %-35s  %-15s  %-15s  %6s %6s  %s  %s  %-13s  %-13s\n  %s",
+	t.Logf("kept in percent / best baseline of this run, and their ratio (nine of ten times between, drawn anew), of what an oracle reaches of all three at once; denials lost, remnants, cut tokens, orphans in 100 blocks; messages that hold a decision or a request: gone whole, of these a user's or the end of a turn, without any of these, all, by words and as read\n  %-9s %-15s %6s  %-35s  %-35s  %-35s  %-15s  %-15s  %6s %6s  %s  %s  %-17s  %-17s\n  %s",
 		"", "", "size", "hard facts", "soft", "soft, as read", "quantity", "error", "denial", "remn.", "cut", "orphan", "gone", "gone, as read", strings.Join(rows, "\n  "))
 }
 
@@ -372,17 +378,15 @@ var removals = []struct {
 	remove func(*compress.Weights)
 }{
 	{"Name", func(w *compress.Weights) { w.Name = 0 }},
-	{"User", func(w *compress.Weights) { w.User = 0 }},
 	{"Say", func(w *compress.Weights) { w.Say = 0 }},
 	{"Start", func(w *compress.Weights) { w.Start = 0 }},
 	{"Cue", func(w *compress.Weights) { w.Cue = 0 }},
-	{"Least", func(w *compress.Weights) { w.Least = math.MaxInt32 }},
 	{"Opening", func(w *compress.Weights) { w.Opening = 0 }},
 }
 
-// TestEvalWeights prints what each weight is worth: how many points of hard facts and
-// of decisions and requests as read are won or lost without it, and how many more
-// messages with one of these are gone whole.
+// TestEvalWeights prints what is lost without each weight, in points of hard and of soft
+// facts of all projects together, and in brackets the least that is lost when any one of
+// them is left out: what is below zero there rests on one project alone.
 func TestEvalWeights(t *testing.T) {
 	if os.Getenv("OVERTONE_EVAL") == "" {
 		t.Skip("make eval runs this")
@@ -390,36 +394,54 @@ func TestEvalWeights(t *testing.T) {
 	if n := reflect.TypeFor[compress.Weights]().NumField(); n != len(removals) || n >= 12 {
 		t.Errorf("%d weights, %d removals", n, len(removals))
 	}
-	type worth struct {
-		hard, read float64
-		gone       int
+	list := projects(t)
+	if len(list) == 0 {
+		t.Skip("no recorded sessions")
 	}
-	at := func(c corpus, level compress.Level, w compress.Weights) worth {
-		s := &score{kept: make([]int, len(kinds)), all: make([]int, len(kinds))}
-		for _, f := range c.files {
-			for _, p := range compressed(t, f, level, compress.Builtin{Weights: &w}) {
-				s.add(p, p.after)
+	list = list[:len(list)-1]
+	// at scores each project by itself.
+	at := func(level compress.Level, w compress.Weights) (out []*score) {
+		for _, c := range list {
+			s := &score{kept: make([]int, len(kinds)), all: make([]int, len(kinds))}
+			for _, f := range c.files {
+				for _, p := range compressed(t, f, level, compress.Builtin{Weights: &w}) {
+					s.add(p, p.after)
+				}
+			}
+			out = append(out, s)
+		}
+		return out
+	}
+	// share is that of all projects but one.
+	share := func(of []*score, without int, want func(kind) bool) float64 {
+		sum := &score{kept: make([]int, len(kinds)), all: make([]int, len(kinds))}
+		for n, s := range of {
+			for i := range kinds {
+				if n != without {
+					sum.kept[i] += s.kept[i]
+					sum.all[i] += s.all[i]
+				}
 			}
 		}
-		return worth{s.share(hard), s.share(told), s.gone[1]}
+		return sum.share(want)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-11s", "without")
-	rows := make([]string, len(removals))
-	for _, c := range corpora(t) {
-		for _, level := range []compress.Level{compress.Compress, compress.HeavyCompress} {
-			fmt.Fprintf(&b, "  %-25s", c.name+", "+string(level))
-			base := at(c, level, compress.Tuned())
-			for i, r := range removals {
-				w := compress.Tuned()
-				r.remove(&w)
-				now := at(c, level, w)
-				rows[i] += fmt.Sprintf("  %+6.1f /%+6.1f gone %+4d   ", now.hard-base.hard, now.read-base.read, now.gone-base.gone)
+	for _, level := range []compress.Level{compress.Compress, compress.HeavyCompress} {
+		base := at(level, compress.Tuned())
+		for _, r := range removals {
+			w := compress.Tuned()
+			r.remove(&w)
+			now := at(level, w)
+			fmt.Fprintf(&b, "%-15s without %-8s", level, r.name)
+			for _, want := range []func(kind) bool{hard, soft} {
+				least := math.Inf(1)
+				for n := range list {
+					least = min(least, share(base, n, want)-share(now, n, want))
+				}
+				fmt.Fprintf(&b, "  %+6.1f (%+6.1f)", share(base, -1, want)-share(now, -1, want), least)
 			}
+			b.WriteByte('\n')
 		}
 	}
-	for i, r := range removals {
-		fmt.Fprintf(&b, "\n%-11s%s", r.name, rows[i])
-	}
-	t.Log("hard facts / decisions and requests as read, in points\n" + b.String())
+	t.Log("points of hard and of soft facts that each weight wins\n" + b.String())
 }

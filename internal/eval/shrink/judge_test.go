@@ -61,7 +61,7 @@ var kinds = []kind{
 		return true
 	}},
 	{name: "error", whole: true, find: regexp.MustCompile(`(?i:\berrors?\b|\bfailed\b|\bfailure\b|\bpanic\b|\bexception\b|\bfatal\b|\w+Error\b|錯誤|错误|失敗|失败|逾時|エラー|오류|ошибк)`)},
-	{name: "decision", whole: true, soft: true, find: regexp.MustCompile(`(?i:\b(?:going with|go with|opt for|stick with|stick to|in favou?r of|won't|better|best|the fix|makes? sense|leave|intend|intended|the goal|goal is|supposed|no longer|rely on|relies on|responsible for|designed|as a result|in order to|the point|worth|important|simpler|simplest|cleaner|safer|only when|this way|that way|ideally|we can|lets us|the idea|necessary|per your)\b)|打算|考慮到|考虑到|鑑於|鉴于|為了|为了|不再|目標|目标|為準|为准|理想|予定|目的|ようにする|위해|목표|чтобы|цель`)},
+	{name: "decision", whole: true, soft: true, find: regexp.MustCompile(`(?i:\b(?:going with|go with|opt for|stick with|stick to|in favou?r of|won['’]t|better|best|the fix|makes? sense|leave|intend|intended|the goal|goal is|supposed|no longer|rely on|relies on|responsible for|designed|as a result|in order to|the point|worth|important|simpler|simplest|cleaner|safer|only when|this way|that way|ideally|we can|lets us|the idea|necessary|per your)\b)|打算|考慮到|考虑到|鑑於|鉴于|為了|为了|不再|目標|目标|為準|为准|理想|予定|目的|ようにする|위해|목표|чтобы|цель`)},
 	{name: "request", whole: true, soft: true, user: true, find: regexp.MustCompile(`(?i:^\W{0,4}(?:\d+[.)] )?(?:fix|add|remove|delete|update|create|write|check|run|implement|use|look|change|move|rename|explain|show|find|review|test|build|also|continue|try|do|does|is|are|should|give|set|put|open|read|start|stop|go|tell|list|search|investigate|analy[sz]e|ensure|provide|follow|consider|think|the user|you are|you should|you can|this is|when|if)\b)|^\W{0,4}(?:把|將|将|改|加|寫|写|看|檢查|检查|不用|要|再|先|用|做|給|给|查|讀|读|跑)`)},
 	{name: "decided*", whole: true, read: 'D'},
 	{name: "asked*", whole: true, user: true, read: 'R'},
@@ -138,7 +138,7 @@ func found(k kind, text string, user bool) []string {
 
 // announces tells headings, lead-ins and talk about the next step from what they
 // announce.
-var announces = regexp.MustCompile(`(?i)^#|[:：]\W*$|^\W*(?:now |next,? |first,? )?(?:let me|let's|let us|i'll|i will|i'm going to|now)\b|^\W*(?:讓我|让我|我先|我來|我来)`)
+var announces = regexp.MustCompile(`(?i)^#|[:：]\W*$|^\W*(?:now |next,? |first,? )?(?:let me|let's|let us|i['’]ll|i will|i['’]m going to|now)\b|^\W*(?:讓我|让我|我先|我來|我来)`)
 
 func looksLikeCode(s string) bool {
 	signs := 0
@@ -299,7 +299,7 @@ func remnants(result string) (pieces int, empty []string) {
 	return pieces, empty
 }
 
-var mark = regexp.MustCompile(`^…#[0-9a-f]{8}$`)
+var mark = regexp.MustCompile(`^…(?:#[0-9a-f]{8})?$`)
 
 // cutTokens counts words of a result that the text does not have.
 func cutTokens(text, result string) int {
