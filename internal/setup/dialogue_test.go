@@ -88,6 +88,11 @@ func TestDialogue(t *testing.T) {
 	w.talk("removing one, with clones", "\n", false, remove(RemovalOptions{Hosts: []*host.Host{gemini}, Clones: 2}))
 	w.talk("removing it again", "\n", false, remove(RemovalOptions{Hosts: []*host.Host{gemini}, Clones: 2}))
 	w.talk("removing all, in JSON", "", true, remove(RemovalOptions{Hosts: host.All(), Yes: true}))
+	for _, dir := range []string{".codex/agents", ".config/opencode", ".gemini", ".claude"} {
+		_, err := os.Stat(filepath.Join(w.home, dir))
+		fmt.Fprintf(&w.out, "%s there: %v\n", dir, err == nil)
+	}
+	w.file(".overtone/config.yaml", "compact:\n  mode: auto\n")
 	w.talk("purging where nobody can be asked", "", false, remove(RemovalOptions{Hosts: host.All(), Purge: true}))
 	w.talk("purging: yes, then no by default", "y\n\n", false, remove(RemovalOptions{Hosts: host.All(), Purge: true, Clones: 1}))
 	w.talk("purging: yes, and yes", "y\ny\n", false, remove(RemovalOptions{Hosts: host.All(), Purge: true}))

@@ -155,7 +155,7 @@ func TestDoctorOfOurs(t *testing.T) {
 	w.must(os.Remove(loose))
 	w.must(os.Chmod(config, 0o600))
 
-	half := w.file(".overtone/sessions/s1/.workflow.json.tmp-123", "")
+	half := w.file(".overtone/sessions/s1/.workflow.json-1.tmp", "")
 	w.must(os.Chtimes(half, time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)))
 	sess, err := w.Home.Session("s1")
 	w.must(err)
@@ -200,6 +200,9 @@ func TestDoctorOfHosts(t *testing.T) {
 				w.Home.MarkFired(string(h.Name), e)
 			}
 			w.examine("every hook has fired", "hooks")
+			w.Hook = w.program(host.HookProgram, "echo overtone-hook version 1")
+			w.examine("a program for hooks has come", "outdated", "hook-program")
+			w.Hook = ""
 			dir := filepath.Join(w.Home.Root(), "hooks", string(h.Name))
 			w.must(os.Remove(filepath.Join(dir, h.Core[0])))
 			old := w.Now().Add(-30 * time.Hour)
