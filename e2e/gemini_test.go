@@ -123,7 +123,7 @@ func TestGemini(t *testing.T) {
 	if out := s.exec("", "overtone", "timeline", "--session", id); !strings.Contains(out, "Continuation packet delivered") || strings.Contains(out, "delivery unknown") {
 		t.Errorf("timeline\n%s", out)
 	}
-	if out := s.exec("", "overtone", "doctor"); !strings.Contains(out, "✓ Gemini CLI 0.61.0") || strings.Contains(out, "may delete a session") {
+	if out := s.doctor(); !strings.Contains(out, "✓ Gemini CLI 0.61.0") || strings.Contains(out, "may delete a session") {
 		t.Errorf("doctor says\n%s", out)
 	}
 

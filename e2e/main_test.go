@@ -6,13 +6,22 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 func TestMain(m *testing.M) {
+	// A background job of a shell ignores these, and what it starts would, too: an agent that
+	// is interrupted would never end.
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 	for _, h := range host.All() {
 		if asked(h.Name) != "" {
 			tellVersion(h)
