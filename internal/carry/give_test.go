@@ -460,3 +460,57 @@ func TestWhatIsThereIsKept(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", made, record, err)
 	}
 }
+
+// What Copilot's importer answers has to name one session of its own.
+func TestAnswersOfCopilot(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	source := work(t.TempDir()).write(t)
+	for answer, want := range map[string]string{
+		`{"ok":true,"sessionId":"c1"}`: "c1", `warning: old` + "\n" + `{"sessionId":"c1"}`: "c1",
+		`{"sessionId":"../c1"}`: "", `{"sessionId":""}`: "", `{"sessionId":"c1"`: "", "": "", "c1": "",
+	} {
+		w := World{
+			Dir: func(_, usual string) string { return filepath.Join(root, usual) },
+			Run: func(context.Context, string, string, ...string) ([]byte, error) { return []byte(answer), nil },
+		}
+		target, _ := To(string(host.Copilot))
+		list := compress.ClonesIn(t.TempDir())
+		made, err := target.Make(t.Context(), w, tell(t, source, compress.CacheIn(root)), source, list)
+		if made.ID != want || (err == nil) != (want != "") || len(list.All()) != len(want)/2 {
+			t.Errorf("%s: %+v, %v", answer, made, err)
+		}
+	}
+}
+
+// Where no folder can be made for a session, nothing is put on the list.
+func TestNoRoomForASession(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	source := work(t.TempDir()).write(t)
+	file := writeFile(t, "", root, "file")
+	target, _ := To(string(host.ClaudeCode))
+	target.path = func(World, Talk) string { return filepath.Join(file, "p", "s.jsonl") }
+	list := compress.ClonesIn(root)
+	if _, err := target.Make(t.Context(), World{Dir: func(_, usual string) string { return usual }}, tell(t, source, compress.CacheIn(root)), source, list); err == nil || len(list.All()) != 0 {
+		t.Errorf("%v, %v", err, list.All())
+	}
+}
+
+// Marks that stand for messages stand side by side, other texts apart.
+func TestMarksStandTogether(t *testing.T) {
+	t.Parallel()
+	const a, b = "…#0123abcd", "…#4567abcd"
+	for _, tt := range []struct{ texts, want []string }{
+		{[]string{a, b}, []string{a + " " + b}}, {[]string{a, b, a}, []string{a + " " + b + " " + a}},
+		{[]string{"x", a}, []string{"x", a}}, {[]string{a, "x"}, []string{a, "x"}}, {[]string{"x", "y"}, []string{"x", "y"}},
+	} {
+		var got []string
+		for _, text := range tt.texts {
+			got = appendText(got, text)
+		}
+		if d := cmp.Diff(tt.want, got); d != "" {
+			t.Errorf("%q: %s", tt.texts, d)
+		}
+	}
+}

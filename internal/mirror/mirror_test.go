@@ -531,3 +531,34 @@ func TestOpencodeSession(t *testing.T) {
 		t.Error("messages without parts")
 	}
 }
+
+// A look is good for two seconds, and not for one that was taken later.
+func TestOftenLookedAt(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(".gemini/projects.json", `{"projects":{"/work/p":"p"}}`)
+	p.write(".gemini/tmp/p/chats/session-2026-03-01T11-00-11111111.jsonl", geminiChat)
+	const id = "11111111-1111-4111-8111-111111111111"
+	mirrors := func(after time.Duration) int {
+		t.Helper()
+		if err := mirror.Refresh(t.Context(), host.Of(host.Gemini), p.find, p.root, p.now.Add(after)); err != nil {
+			t.Fatal(err)
+		}
+		found, _ := filepath.Glob(filepath.Join(p.root, "gemini", "*", id+".jsonl"))
+		return len(found)
+	}
+	if n := mirrors(0); n != 1 {
+		t.Fatalf("%d mirrors", n)
+	}
+	if err := os.RemoveAll(filepath.Join(p.root, "gemini")); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		after time.Duration
+		want  int
+	}{{2*time.Second - 1, 0}, {2 * time.Second, 1}, {0, 1}} {
+		if n := mirrors(step.after); n != step.want {
+			t.Errorf("after %v: %d mirrors", step.after, n)
+		}
+	}
+}
