@@ -120,7 +120,7 @@ func TestTitledSessions(t *testing.T) {
 		if file.ID != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %s, %v", words, file.ID, err)
 		}
-		if words == "speed up" && !strings.Contains(message.HintOf(err, message.EN), first+", "+second) {
+		if words == "speed up" && !strings.Contains(message.HintOf(err, message.EN), first+" (Speed up the PARSER, 0s), "+second+" (Speed up the lexer, 0s)") {
 			t.Errorf("several: %v, %s", err, message.HintOf(err, message.EN))
 		}
 	}
