@@ -588,10 +588,18 @@ func TestDashboardConversation(t *testing.T) {
 	}
 	defer f.Close()
 	do(t, page, "to the end", chromedp.Evaluate(`location.hash = '#/c/`+id+`'`, nil), chromedp.WaitNotPresent(`.piece.here`), chromedp.WaitVisible(`.piece.user`))
+	// A page that nobody sees lets its stream go, and has what was told meanwhile once it is seen.
+	seen := func(hidden string) chromedp.Action {
+		return chromedp.Evaluate(`Object.defineProperty(document, 'hidden', { value: `+hidden+`, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))`, nil)
+	}
+	do(t, page, "nobody looks", chromedp.Evaluate(`fetch = (fetch => (address, o) => {
+		if (String(address).includes('live')) { window.open = true; o.signal.addEventListener('abort', () => window.gone = true) }
+		return fetch(address, o)
+	})(fetch)`, nil), seen("true"), seen("false"), chromedp.Poll(`window.open === true`, nil), seen("true"), chromedp.Poll(`window.gone === true`, nil))
 	if _, err := fmt.Fprintf(f, `{"type":"user","uuid":"new","sessionId":%q,"timestamp":%q,"message":{"role":"user","content":"and now the receipts"}}`+"\n", id, time.Now().UTC().Format(time.RFC3339)); err != nil {
 		t.Fatal(err)
 	}
-	do(t, page, "live", chromedp.Poll(`[...document.querySelectorAll('.piece.user')].pop().textContent.includes('and now the receipts')`, nil))
+	do(t, page, "live", seen("false"), chromedp.Poll(`[...document.querySelectorAll('.piece.user')].pop().textContent.includes('and now the receipts')`, nil))
 	// What e saves is what the command writes, and a browser opens it without the program.
 	saved := t.TempDir()
 	do(t, page, "save", cdpbrowser.SetDownloadBehavior(cdpbrowser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(saved).WithEventsEnabled(true),

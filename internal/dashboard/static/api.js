@@ -61,13 +61,18 @@ export async function fetchFile(path, query, name) {
 }
 
 // live reads the stream of changes until it is stopped, and comes back when the
-// connection breaks.
+// connection breaks. A browser opens six connections to one address, over all tabs, so a
+// page that nobody sees lets its stream go.
 export function live(query, on, state) {
   const stop = new AbortController()
+  let rest = new AbortController()
+  document.addEventListener('visibilitychange', () => document.hidden && rest.abort(), { signal: stop.signal })
   const run = async () => {
     for (let wait = 500; !stop.signal.aborted; wait = Math.min(wait * 2, 8000)) {
+      while (document.hidden) await new Promise(next => document.addEventListener('visibilitychange', next, { once: true }))
+      rest = new AbortController()
       try {
-        const r = await fetch(address('live', query()), options(stop.signal))
+        const r = await fetch(address('live', query()), options(AbortSignal.any([stop.signal, rest.signal])))
         if (!r.ok) throw new Refused(r.status, r.statusText)
         state('live')
         wait = 500
@@ -87,6 +92,7 @@ export function live(query, on, state) {
         if (e.status === 401) return state('refused')
       }
       if (stop.signal.aborted) return
+      if (rest.signal.aborted) continue
       state('lost')
       await new Promise(next => setTimeout(next, wait))
     }
