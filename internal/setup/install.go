@@ -291,7 +291,7 @@ func (i *installation) apply(ctx context.Context) error {
 		}
 	}
 	for _, f := range append(i.own, i.settings...) {
-		if err := f.Write(); err != nil {
+		if err := i.env.write(f); err != nil {
 			return err
 		}
 	}

@@ -227,13 +227,13 @@ func (r *removal) apply(ctx context.Context) error {
 		}
 	}
 	for _, f := range r.settings {
-		if err := f.Write(); err != nil {
+		if err := r.env.write(f); err != nil {
 			return err
 		}
 		f.Tidy()
 	}
 	for _, f := range r.own {
-		if err := f.Write(); err != nil {
+		if err := r.env.write(f); err != nil {
 			return err
 		}
 	}

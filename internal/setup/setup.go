@@ -89,6 +89,12 @@ func (e Env) config() (config.Config, []config.Problem) {
 	return config.Load(e.Home.ConfigFile(), e.Getenv)
 }
 
+// write replaces a file of a host's, and takes away what killed runs left beside it.
+func (e Env) write(f *host.File) error {
+	store.SweepTemp(filepath.Dir(f.Target), e.Now())
+	return f.Write()
+}
+
 func (e Env) backups() host.Backups {
 	return host.Backups{Dir: filepath.Join(e.Home.Root(), "backup")}
 }

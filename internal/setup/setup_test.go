@@ -101,6 +101,13 @@ func TestInstallAndRemove(t *testing.T) {
 			if err := os.WriteFile(path, []byte(mine), 0o600); err != nil {
 				t.Fatal(err)
 			}
+			left := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".overtone-12345")
+			if err := os.WriteFile(left, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if old := time.Now().Add(-2 * time.Hour); os.Chtimes(left, old, old) != nil {
+				t.Fatal(left)
+			}
 			plan, err := e.planInstall(ctx, options(h, ""))
 			if err != nil {
 				t.Fatal(err)
@@ -113,6 +120,9 @@ func TestInstallAndRemove(t *testing.T) {
 			}
 			if plan.Backup == "" || len(plan.next()) == 0 {
 				t.Errorf("backup %q, next %v", plan.Backup, plan.next())
+			}
+			if _, err := os.Lstat(left); err == nil {
+				t.Error("what a killed run left is still there")
 			}
 			again, err := e.planInstall(ctx, options(h, ""))
 			if err != nil || again.Changed {
