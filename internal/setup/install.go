@@ -12,6 +12,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Options are what init was asked for.
@@ -286,6 +287,7 @@ func (i *installation) apply(ctx context.Context) error {
 		i.Backup = m.Dir
 	}
 	if len(i.files) > 0 {
+		store.SweepTemp(i.setup.Plugin.Dir, i.env.Now())
 		if err := i.setup.Plugin.Write(i.files, i.plugin); err != nil {
 			return fmt.Errorf("write the plugin: %w", err)
 		}

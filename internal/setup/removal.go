@@ -14,6 +14,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // removal is a run of uninstall.
@@ -222,6 +223,7 @@ func (r *removal) warnMore(path string, more []string) {
 func (r *removal) apply(ctx context.Context) error {
 	// First, so that a folder which is given back can go when it is empty.
 	for _, p := range r.inside {
+		store.SweepTemp(p.Dir, r.env.Now()) // else the folder would not be empty
 		if err := p.Remove(); err != nil {
 			return err
 		}
