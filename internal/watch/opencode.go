@@ -221,6 +221,8 @@ func (w *Opencode) drive(ctx context.Context) error {
 		if _, err := w.say(ctx, s, text, false, true); err != nil {
 			return err
 		}
+		for end := time.Now().Add(w.patience()); !w.idle(ctx, s) && time.Now().Before(end) && sleep(ctx, 20*time.Millisecond) == nil; {
+		}
 		if w.attend(ctx, s); ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -470,18 +472,18 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 			}
 		}
 	}
-	if !s.follow(list, len(w.Prompts) > 0) || !s.turnEnded(false) {
+	// The answer is complete a moment before the session is idle. What is dealt with while it
+	// is at work would be forgotten when it rests, and that is told.
+	if !w.idle(ctx, s) || !s.follow(list, len(w.Prompts) > 0) || !s.turnEnded(false) {
 		return false, nil
 	}
 	if !leased {
 		s.held(reasonOther)
 		return false, nil
 	}
-	var packet compact.Packet
-	if w.idle(ctx, s) {
-		if packet, err = s.author(func(prompt string) (string, error) { return w.answer(ctx, s, prompt) }); err != nil {
-			return false, err
-		}
+	packet, err := s.author(func(prompt string) (string, error) { return w.answer(ctx, s, prompt) })
+	if err != nil {
+		return false, err
 	}
 	if packet.ID == "" || !w.idle(ctx, s) { // asked last, too: a turn that has begun would be cut short
 		s.held(reasonBusy)

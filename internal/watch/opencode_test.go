@@ -187,6 +187,49 @@ func TestWatchOpencodeServer(t *testing.T) {
 	}
 }
 
+// A server whose session has answered and is not idle yet: that it is idle is told later,
+// and then the boundary counts.
+func TestWatchOpencodeAnsweredAndBusy(t *testing.T) {
+	t.Parallel()
+	f := &fakeOpencode{t: t, dir: t.TempDir()}
+	asked := make(chan struct{})
+	var once sync.Once
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		switch r.Method + " " + r.URL.Path {
+		case "GET /global/event":
+			f.idle(w) // of the turn before
+			<-asked
+			f.idle(w)
+			<-r.Context().Done()
+			return true
+		case "GET /session/status":
+			busy := false
+			once.Do(func() { busy = true })
+			if busy {
+				fmt.Fprint(w, `{"ses_1":{"type":"busy"}}`)
+				close(asked)
+			}
+			return busy
+		}
+		return false
+	}
+	server := httptest.NewServer(f)
+	defer server.Close()
+	f.committed("That is done.")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	left := false
+	_ = onServer(server, testHome(t), compact.ResumeNever, func(r Report) {
+		if r.What == "left" {
+			left = true
+			cancel()
+		}
+	}).Run(ctx) // it is cancelled
+	if !left {
+		t.Error("the boundary was forgotten")
+	}
+}
+
 // Nothing that a server does keeps a watcher from the next boundary: an event that is as
 // long as a film, a connection that is lost while the boundary comes, an answer that never
 // comes, a session that is deleted while it is compacted.
