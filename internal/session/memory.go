@@ -161,12 +161,8 @@ func decodeMemory(data []byte, err error) (Memory, error) {
 		return m, err
 	}
 	// A damaged memory is forgotten: the state is elsewhere.
-	if unmarshalSparse(data, &m) != nil {
+	if json.Unmarshal(data, &m) != nil {
 		return Memory{}, nil //nolint:nilerr // see above
-	}
-	// Words of an older version have other members, which they know how to read.
-	if old := gjson.GetBytes(data, "watch.words"); old.Get("latest").Exists() {
-		_ = json.Unmarshal([]byte(old.Raw), &m.Thread.Words) // or they are forgotten
 	}
 	return m, nil
 }

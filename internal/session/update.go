@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -84,7 +85,7 @@ func changeMemory(tx *store.Tx, m *Memory, f func() error) error {
 		return err
 	}
 	ferr := f()
-	data, err := marshalSparse(m)
+	data, err := json.Marshal(m)
 	// A tool's end often leaves all as it was.
 	if err == nil && !bytes.Equal(data, old) && (old != nil || string(data) != "{}") {
 		err = tx.AppendVersion(MemoryFile, data)
