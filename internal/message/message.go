@@ -85,7 +85,10 @@ func Told(configured Lang, chosen bool, session Lang, getenv func(string) string
 
 // Text is one text in both languages. It may hold fmt verbs, the same ones in
 // the same order in both (or indexed verbs where the order differs).
-type Text struct{ ZH, EN string }
+type Text struct {
+	ZH string `json:"zh"`
+	EN string `json:"en"`
+}
 
 // In returns the text in l; anything that is not English is Chinese, the
 // contract's default.

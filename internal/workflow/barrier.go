@@ -7,19 +7,22 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/tidwall/gjson"
 )
 
 // Group is a barrier: stages that run side by side and go on together.
 type Group struct {
-	Total     int
-	Completed []string
-	Results   orderedMap[Route]
-	Next      string // "" = the workflow ends behind it
-	Siblings  []string
-	StartTime int64 // ms; when the last of them was handed over
-	Resolved  bool
+	Total     int               `file:"total"`
+	Completed []string          `file:"completed"`
+	Results   orderedMap[Route] `file:"results"`
+	Next      string            `file:"next,null"` // "" = the workflow ends behind it
+	Siblings  []string          `file:"siblings"`
+	StartTime int64             `file:"startTime"` // ms; when the last of them was handed over
+	Resolved  bool              `file:"resolved"`
+}
+
+func (g Group) object() (o object) {
+	o.fields(g)
+	return o
 }
 
 // NewGroup is a barrier nobody has voted in.
@@ -146,35 +149,15 @@ func ParseBarriers(data []byte) (Barriers, error) {
 		if !v.IsObject() {
 			return b, fmt.Errorf("read barriers: group %s: want an object, got %s", k, kind(v))
 		}
-		g := Group{
-			Total: count(v.Get("total")), Completed: stringList(v.Get("completed")), Next: v.Get("next").String(),
-			Siblings: stringList(v.Get("siblings")), Resolved: v.Get("resolved").Bool(),
-		}
-		if n := v.Get("startTime"); n.Type == gjson.Number {
-			g.StartTime = n.Int()
-		}
-		v.Get("results").ForEach(func(k, r gjson.Result) bool {
-			g.Results.Set(k.String(), routeOf(objectOf(r)))
-			return true
-		})
+		var g Group
+		readFields(v.Get, &g)
 		b.Set(k, g)
 	}
 	return b, nil
 }
 
 // Encode writes the file.
-func (b Barriers) Encode() []byte {
-	return objectWith(b.orderedMap, func(g Group) (o object) {
-		o.put("total", g.Total)
-		o.put("completed", emptyList(g.Completed))
-		o.put("results", objectWith(g.Results, same[Route]))
-		o.put("next", orNull(g.Next))
-		o.put("siblings", emptyList(g.Siblings))
-		o.put("startTime", g.StartTime)
-		o.put("resolved", g.Resolved)
-		return o
-	}).file()
-}
+func (b Barriers) Encode() []byte { return b.object().file() }
 
 // RebuildBarriers derives the groups from the state, which is the source of
 // truth. A group that none of its stages has been handed over for is empty.

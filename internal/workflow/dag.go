@@ -6,18 +6,38 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // node is a stage's place in the graph.
 type node struct {
-	Deps       []string
-	Next       []string
-	OnFail     string // "" = nowhere
-	MaxRetries int    // how often it may send the work back; unsaid until the rules fill it in
-	Barrier    *barrierRef
-	Spec       *Spec // what the workflow's file says of the stage; nil = nothing
+	Deps       []string    `file:"deps"`
+	Next       []string    `file:"next"`
+	OnFail     string      `file:"onFail,null"` // "" = nowhere
+	MaxRetries int         // how often it may send the work back; unsaid until the rules fill it in
+	Barrier    *barrierRef `file:"barrier,null"`
+	Spec       *Spec       `file:"stage,omit"` // what the workflow's file says of the stage; nil = nothing
 
 	raw unread
+}
+
+func (n *node) read(r gjson.Result) bool {
+	readFields(r.Get, n)
+	n.raw, n.MaxRetries = unread(r.Raw), unsaid
+	if m := r.Get("maxRetries"); m.Type == gjson.Number && m.Num >= 0 {
+		n.MaxRetries = count(m)
+	}
+	return true
+}
+
+func (n node) object() object {
+	o := n.raw.with(n)
+	// A stage without an onFail of its own follows the setting.
+	if n.MaxRetries >= 0 && (n.OnFail != "" || o.Has("maxRetries")) {
+		o.put("maxRetries", n.MaxRetries)
+	}
+	return o
 }
 
 // unsaid is the limit of a node whose file gives none: the rules' limit holds.
@@ -25,15 +45,24 @@ const unsaid = -1
 
 // barrierRef says which barrier a node votes in.
 type barrierRef struct {
-	Group    string        `json:"group"`
-	Total    int           `json:"total"`
-	Siblings []string      `json:"siblings"`
-	Next     string        `json:"-"` // "" = the workflow ends behind it
-	Timeout  time.Duration `json:"-"` // 0 = the rules' one
+	Group    string        `file:"group" json:"group"`
+	Total    int           `file:"total" json:"total"`
+	Siblings []string      `file:"siblings" json:"siblings"`
+	Next     string        `file:"next,null" json:"-"`    // "" = the workflow ends behind it
+	Timeout  time.Duration `file:"timeoutMs,ms" json:"-"` // 0 = the rules' one
 }
 
 // DAG is the graph of a workflow, in the order of the work.
 type DAG struct{ orderedMap[node] }
+
+// object is the graph with what can be read off the dependencies.
+func (d DAG) object() (o object) {
+	for k, n := range d.All() {
+		n.Next = d.NextOf(k)
+		o.put(k, n)
+	}
+	return o
+}
 
 // listKeys names the stages of a list: a repeated one becomes X:2, X:3; the
 // template test-first calls its two tests TEST:write and TEST:verify.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -110,18 +111,38 @@ func objectOf(r gjson.Result) object {
 	return o
 }
 
-// objectWith is a map as an object, each value as form has it.
-func objectWith[V, W any](m orderedMap[V], form func(V) W) (o object) {
+// read takes the values that can be read.
+func (m *orderedMap[V]) read(r gjson.Result) bool {
+	if r.IsObject() {
+		r.ForEach(func(k, r gjson.Result) bool {
+			var v V
+			if readValue(r, reflect.ValueOf(&v).Elem()) {
+				m.Set(k.String(), v)
+			}
+			return true
+		})
+	}
+	return true
+}
+
+func (m orderedMap[V]) object() (o object) {
 	for k, v := range m.All() {
-		o.put(k, form(v))
+		o.put(k, v)
 	}
 	return o
 }
 
+func (o object) object() object { return o }
+
 // unread is an object as it stood in its file. Only who writes it again needs its members.
 type unread string
 
-func (u unread) object() object { return objectOf(gjson.Parse(string(u))) }
+// with is the object with other fields.
+func (u unread) with(fields any) object {
+	o := objectOf(gjson.Parse(string(u)))
+	o.fields(fields)
+	return o
+}
 
 func kind(r gjson.Result) string {
 	if r.IsArray() {
@@ -140,20 +161,11 @@ func (o object) member(key string) gjson.Result {
 
 // put stores v encoded without HTML escaping.
 func (o *object) put(key string, v any) {
+	if w, ok := v.(writer); ok {
+		v = w.object()
+	}
 	o.Set(key, store.EncodeJSON(v))
 }
-
-// putUnless stores v, or leaves the key out when v is the zero value of its kind.
-func (o *object) putUnless(zero bool, key string, v any) {
-	if zero {
-		o.Delete(key)
-		return
-	}
-	o.put(key, v)
-}
-
-// putText is putUnless for a text.
-func (o *object) putText(key, text string) { o.putUnless(text == "", key, text) }
 
 // MarshalJSON never fails.
 func (o object) MarshalJSON() ([]byte, error) { return o.compact(), nil }

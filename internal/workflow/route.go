@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -30,16 +32,16 @@ const hintMax = 200
 // Route is the answer of a stage: the payload of its PIPELINE_ROUTE marker.
 // Fields that this version does not know are kept.
 type Route struct {
-	Verdict      string
-	Route        string
-	Severity     string
-	ContextFile  string
-	Hint         string
-	BarrierGroup string
+	Verdict      string `file:"verdict"`
+	Route        string `file:"route"`
+	Severity     string `file:"severity,omit"`
+	ContextFile  string `file:"context_file,omit"`
+	Hint         string `file:"hint,omit"`
+	BarrierGroup string `file:"barrierGroup,omit"`
 	// Warning lists every correction made to the answer, joined by "; ".
-	Warning string
+	Warning string `file:"warning,omit"`
 	// Unverified marks a PASS that the agent did not say.
-	Unverified bool
+	Unverified bool `file:"unverified,omit"`
 
 	raw object
 }
@@ -52,40 +54,35 @@ func (r *Route) warn(format string, args ...any) {
 	r.Warning = w
 }
 
-// MarshalJSON writes the known fields over the ones the agent sent.
-func (r Route) MarshalJSON() ([]byte, error) {
+// object is the known fields over the ones that the agent sent.
+func (r Route) object() object {
 	o := r.raw.clone()
-	o.put("verdict", r.Verdict)
-	o.put("route", r.Route)
-	o.putText("severity", r.Severity)
-	o.putText("context_file", r.ContextFile)
-	o.putText("hint", r.Hint)
-	o.putText("barrierGroup", r.BarrierGroup)
-	o.putText("warning", r.Warning)
-	if r.Unverified {
-		o.put("unverified", true)
-	}
-	return o.MarshalJSON()
+	o.fields(r)
+	return o
 }
+
+// MarshalJSON never fails.
+func (r Route) MarshalJSON() ([]byte, error) { return r.object().compact(), nil }
 
 // UnmarshalJSON reads a route; fields of a wrong type read as empty, so that
 // Validate can correct them and say so.
 func (r *Route) UnmarshalJSON(data []byte) error {
 	o, err := parseObject(data)
-	if err != nil {
-		return err
+	if err == nil {
+		*r = routeOf(o)
 	}
-	*r = routeOf(o)
-	return nil
+	return err
 }
 
 func routeOf(o object) Route {
-	str := func(key string) string { return text(o.member(key)) }
-	return Route{
-		Verdict: str("verdict"), Route: str("route"), Severity: str("severity"),
-		ContextFile: str("context_file"), Hint: str("hint"), BarrierGroup: str("barrierGroup"),
-		Warning: str("warning"), Unverified: o.member("unverified").Bool(), raw: o,
-	}
+	r := Route{raw: o}
+	readFields(o.member, &r)
+	return r
+}
+
+func (r *Route) read(v gjson.Result) bool {
+	*r = routeOf(objectOf(v))
+	return true
 }
 
 // Limits on what a route is looked for in: an agent's text may be megabytes of

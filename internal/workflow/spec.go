@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -15,15 +13,15 @@ import (
 // whoever changes the file changes the next run. A stage without one is as the
 // registry has it.
 type Spec struct {
-	Agent      string // the agent type that the host starts; "" = the registry's
-	Label      message.Text
-	Emoji      string
-	Judges     bool     // its verdict must be explicit
-	Context    []string // files of the project to read first
-	Run        string   // a command whose exit status is the verdict
-	RunTimeout time.Duration
-	When       []string // patterns of paths; without a change in any of them it is left out
-	NoRework   bool     // a FAIL goes nowhere, and the work goes on
+	Agent      string        `file:"agent,omit"` // the agent type that the host starts; "" = the registry's
+	Label      message.Text  `file:"label,omit"`
+	Emoji      string        `file:"emoji,omit"`
+	Judges     bool          `file:"judges,omit"`  // its verdict must be explicit
+	Context    []string      `file:"context,omit"` // files of the project to read first
+	Run        string        `file:"run,omit"`     // a command whose exit status is the verdict
+	RunTimeout time.Duration `file:"runTimeoutMs,ms"`
+	When       []string      `file:"when.paths"`    // patterns of paths; without a change in any of them it is left out
+	NoRework   bool          `file:"noRework,omit"` // a FAIL goes nowhere, and the work goes on
 }
 
 // plain reports whether the registry says it all.
@@ -32,59 +30,12 @@ func (s Spec) plain() bool {
 		s.Run == "" && s.RunTimeout == 0 && len(s.When) == 0 && !s.NoRework
 }
 
-func decodeSpec(v gjson.Result) *Spec {
-	if !v.IsObject() {
-		return nil
-	}
-	str := func(key string) string { return text(v.Get(key)) }
-	return &Spec{
-		Agent: str("agent"), Label: message.Text{ZH: str("label.zh"), EN: str("label.en")}, Emoji: str("emoji"),
-		Judges: v.Get("judges").Bool(), Context: stringList(v.Get("context")), Run: str("run"),
-		RunTimeout: time.Duration(count(v.Get("runTimeoutMs"))) * time.Millisecond,
-		When:       stringList(v.Get("when.paths")), NoRework: v.Get("noRework").Bool(),
-	}
-}
-
-func (s Spec) object(old object) object {
-	o := old.clone()
-	o.putText("agent", s.Agent)
-	var label, when object
-	label.put("zh", s.Label.ZH)
-	label.put("en", s.Label.EN)
-	o.putUnless(s.Label == message.Text{}, "label", label)
-	o.putText("emoji", s.Emoji)
-	o.putUnless(!s.Judges, "judges", s.Judges)
-	o.putUnless(len(s.Context) == 0, "context", s.Context)
-	o.putText("run", s.Run)
-	o.putUnless(s.RunTimeout == 0, "runTimeoutMs", s.RunTimeout.Milliseconds())
-	when.put("paths", s.When)
-	o.putUnless(len(s.When) == 0, "when", when)
-	o.putUnless(!s.NoRework, "noRework", s.NoRework)
-	return o
-}
-
 // Origin is where a run's workflow was read, if it is not a built-in one.
 type Origin struct {
-	Path   string // the file
-	Hash   string // of its bytes
-	Root   string // the project that its paths belong to
-	Commit string // where the project stood when the run began; "" = unknown
-}
-
-func decodeOrigin(v gjson.Result) *Origin {
-	if !v.IsObject() {
-		return nil
-	}
-	return &Origin{v.Get("path").String(), v.Get("hash").String(), v.Get("root").String(), v.Get("commit").String()}
-}
-
-func (s Origin) object(old object) object {
-	o := old.clone()
-	o.put("path", s.Path)
-	o.put("hash", s.Hash)
-	o.put("root", s.Root)
-	o.putText("commit", s.Commit)
-	return o
+	Path   string `file:"path"`        // the file
+	Hash   string `file:"hash"`        // of its bytes
+	Root   string `file:"root"`        // the project that its paths belong to
+	Commit string `file:"commit,omit"` // where the project stood when the run began; "" = unknown
 }
 
 // Info is all that is known of a stage of the graph: what its file says, over what

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -34,32 +33,29 @@ var (
 // State is one run of a workflow. It is stored as workflow.json; the zero value
 // is an empty, inactive state.
 type State struct {
-	SessionID    string
-	WorkflowID   string
-	WorkflowType string
-	CreatedAt    string
-	CurrentStage string // the next one; "" = none left
-	Active       bool   // pipelineActive
-	DAG          DAG
-	Stages       orderedMap[StageState]
-	ActiveStages []string
-	ActiveAgents orderedMap[activeAgent]
-	Retries      map[string]int
-	Crashes      map[string]int
-	RetryHistory orderedMap[[]Round]
-	PendingRetry *pendingRetry
-	FailCount    int
-	RejectCount  int
-	RetroCount   int
-	FeatureName  string
-	Environment  Environment
-	Delegations  []delegation
-	Origin       *Origin // the user's file that the graph was read from; nil = a built-in one
-	// Ended says why an inactive run is over: complete, aborted, cancelled.
-	Ended string
-	// EndReason is what was said about that: by whoever cancelled it, or by the
-	// stage that gave up.
-	EndReason string
+	SessionID    string                  `file:"sessionId"`
+	WorkflowID   string                  `file:"workflowId,omit"`
+	WorkflowType string                  `file:"workflowType"`
+	CreatedAt    string                  `file:"createdAt"`
+	CurrentStage string                  `file:"currentStage,null"` // the next one; "" = none left
+	Active       bool                    `file:"pipelineActive"`
+	Ended        string                  `file:"ended,omit"`     // why an inactive run is over: complete, aborted, cancelled
+	EndReason    string                  `file:"endReason,omit"` // what the stage that gave up, or whoever cancelled it, said about that
+	Stages       orderedMap[StageState]  `file:"stages"`
+	ActiveStages []string                `file:"activeStages"`
+	ActiveAgents orderedMap[activeAgent] `file:"activeAgents"`
+	FailCount    int                     `file:"failCount"`
+	RejectCount  int                     `file:"rejectCount"`
+	RetroCount   int                     `file:"retroCount,omit"`
+	FeatureName  string                  `file:"featureName,null"`
+	Retries      map[string]int          `file:"retries"`
+	Crashes      map[string]int          `file:"crashes"`
+	RetryHistory orderedMap[[]Round]     `file:"retryHistory"`
+	PendingRetry *pendingRetry           `file:"pendingRetry"`
+	Environment  Environment             `file:"environment"`
+	Origin       *Origin                 `file:"origin,omit"` // the user's file that the graph was read from; nil = a built-in one
+	DAG          DAG                     `file:"dag"`
+	Delegations  []delegation            `file:"delegations"`
 	// Barriers is kept in a file of its own, derived from the rest.
 	Barriers Barriers
 
@@ -68,29 +64,49 @@ type State struct {
 
 // StageState is what happened to a stage.
 type StageState struct {
-	Status      string
-	Result      string // "", pass, fail, reject, issues
-	Mode        string // of a TEST: spec before the DEV, verify after it
-	Agent       string
-	Verdict     *Route
-	ContextFile string
-	StartedAt   string
-	CompletedAt string
-	Reason      string
-	Forced      bool // moved on although it failed or did not answer
-	Unverified  bool // passed without saying so
-	SkipWanted  bool // skip it when its turn comes
+	Status      string `file:"status"`
+	Result      string `file:"result,null"` // "", pass, fail, reject, issues
+	Mode        string `file:"mode,omit"`   // of a TEST: spec before the DEV, verify after it
+	Agent       string `file:"agent,omit"`
+	ContextFile string `file:"contextFile,omit"`
+	StartedAt   string `file:"startedAt,omit"`
+	CompletedAt string `file:"completedAt,omit"`
+	Reason      string `file:"reason,omit"`
+	Verdict     *Route `file:"verdict,omit"`
+	Forced      bool   `file:"forced,omit"`     // moved on although it failed or did not answer
+	Unverified  bool   `file:"unverified,omit"` // passed without saying so
+	SkipWanted  bool   `file:"skipWanted,omit"` // skip it when its turn comes
 
 	raw unread
 }
+
+func (st *StageState) read(r gjson.Result) bool {
+	readFields(r.Get, st)
+	switch st.raw = unread(r.Raw); st.Status {
+	case Pending, Active, Completed, Failed, Skipped:
+	default:
+		st.Status = Pending
+	}
+	return true
+}
+
+func (st StageState) object() object { return st.raw.with(st) }
 
 // activeAgent is an agent at work.
 type activeAgent struct {
-	Stage     string
-	StartedAt string
+	Stage     string `file:"stage"`
+	StartedAt string `file:"startedAt"`
 
 	raw unread
 }
+
+func (a *activeAgent) read(r gjson.Result) bool {
+	readFields(r.Get, a)
+	a.raw = unread(r.Raw)
+	return r.IsObject()
+}
+
+func (a activeAgent) object() object { return a.raw.with(a) }
 
 // Round is one FAIL of a stage.
 type Round struct {
@@ -116,11 +132,9 @@ type retryStage struct {
 
 // Environment is what the project is made of.
 type Environment struct {
-	Language  string `json:"language,omitempty"`
-	Framework string `json:"framework,omitempty"`
-	Frontend  bool   `json:"frontend,omitempty"`
-
-	raw unread
+	Language  string `file:"languages.primary" json:"language,omitempty"`
+	Framework string `file:"framework.name" json:"framework,omitempty"`
+	Frontend  bool   `file:"frontend.detected" json:"frontend,omitempty"`
 }
 
 // delegation is one hand-over of a stage to an agent. A completion belongs to
@@ -178,113 +192,20 @@ func decodeOlder(o object) (*State, error) {
 	return s, nil
 }
 
-// decodeState reads what it can: a member of a wrong type reads as missing.
+// decodeState reads what it can.
 func decodeState(o object) (*State, error) {
 	s := &State{raw: o}
-	str := func(key string) string { return text(o.member(key)) }
-	s.SessionID, s.WorkflowID, s.WorkflowType = str("sessionId"), str("workflowId"), str("workflowType")
-	s.CreatedAt, s.CurrentStage, s.FeatureName, s.Ended = str("createdAt"), str("currentStage"), str("featureName"), str("ended")
-	s.EndReason = str("endReason")
+	readFields(o.member, s)
 	s.WorkflowType = cmp.Or(s.WorkflowType, o.member("classification").Get("pipelineId").String())
-	s.Active = o.member("pipelineActive").Bool()
-	s.FailCount, s.RejectCount, s.RetroCount = count(o.member("failCount")), count(o.member("rejectCount")), count(o.member("retroCount"))
-	s.DAG = decodeDAG(o.member("dag"))
-	o.member("stages").ForEach(func(k, v gjson.Result) bool {
-		s.Stages.Set(k.String(), decodeStage(v))
-		return true
-	})
 	for _, k := range s.DAG.Keys() {
 		if !s.Stages.Has(k) {
 			s.Stages.Set(k, StageState{Status: Pending})
 		}
 	}
-	s.ActiveStages = stringList(o.member("activeStages"))
-	o.member("activeAgents").ForEach(func(k, v gjson.Result) bool {
-		if v.IsObject() {
-			s.ActiveAgents.Set(k.String(), activeAgent{Stage: v.Get("stage").String(), StartedAt: v.Get("startedAt").String(), raw: unread(v.Raw)})
-		}
-		return true
-	})
-	s.Retries, s.Crashes = counts(o.member("retries")), counts(o.member("crashes"))
-	o.member("retryHistory").ForEach(func(k, v gjson.Result) bool {
-		var rounds []Round
-		if json.Unmarshal([]byte(v.Raw), &rounds) == nil {
-			s.RetryHistory.Set(k.String(), rounds)
-		}
-		return true
-	})
-	if json.Unmarshal([]byte(o.member("pendingRetry").Raw), &s.PendingRetry) != nil {
-		s.PendingRetry = nil
-	}
-	s.Environment = decodeEnvironment(o.member("environment"))
-	s.Origin = decodeOrigin(o.member("origin"))
-	if json.Unmarshal([]byte(o.member("delegations").Raw), &s.Delegations) != nil {
-		s.Delegations = nil
-	}
 	if err := s.DAG.validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotState, err)
 	}
 	return s, nil
-}
-
-func decodeDAG(r gjson.Result) DAG {
-	var d DAG
-	if !r.IsObject() {
-		return d
-	}
-	r.ForEach(func(k, v gjson.Result) bool {
-		n := node{Deps: stringList(v.Get("deps")), Next: stringList(v.Get("next")), Spec: decodeSpec(v.Get("stage")), raw: unread(v.Raw)}
-		n.OnFail, n.MaxRetries = text(v.Get("onFail")), unsaid
-		if m := v.Get("maxRetries"); m.Type == gjson.Number && m.Num >= 0 {
-			n.MaxRetries = count(m)
-		}
-		if b := v.Get("barrier"); b.IsObject() {
-			n.Barrier = &barrierRef{
-				Group: b.Get("group").String(), Total: count(b.Get("total")), Siblings: stringList(b.Get("siblings")),
-				Next: text(b.Get("next")), Timeout: time.Duration(count(b.Get("timeoutMs"))) * time.Millisecond,
-			}
-		}
-		d.Set(k.String(), n)
-		return true
-	})
-	return d
-}
-
-func decodeStage(v gjson.Result) StageState {
-	str := func(key string) string { return text(v.Get(key)) }
-	st := StageState{
-		Status: str("status"), Result: str("result"), Mode: str("mode"), Agent: str("agent"),
-		ContextFile: str("contextFile"), StartedAt: str("startedAt"), CompletedAt: str("completedAt"),
-		Reason: str("reason"), Forced: v.Get("forced").Bool(), Unverified: v.Get("unverified").Bool(),
-		SkipWanted: v.Get("skipWanted").Bool(), raw: unread(v.Raw),
-	}
-	switch st.Status {
-	case Pending, Active, Completed, Failed, Skipped:
-	default:
-		st.Status = Pending
-	}
-	if r := v.Get("verdict"); r.IsObject() {
-		st.Verdict = new(routeOf(objectOf(r)))
-	}
-	return st
-}
-
-func decodeEnvironment(v gjson.Result) Environment {
-	if !v.IsObject() {
-		return Environment{}
-	}
-	return Environment{
-		Language: v.Get("languages.primary").String(), Framework: v.Get("framework.name").String(),
-		Frontend: v.Get("frontend.detected").Bool(), raw: unread(v.Raw),
-	}
-}
-
-// text is a string; a value of another kind reads as missing.
-func text(r gjson.Result) string {
-	if r.Type == gjson.String {
-		return r.Str
-	}
-	return ""
 }
 
 func count(r gjson.Result) int {
@@ -294,137 +215,13 @@ func count(r gjson.Result) int {
 	return int(r.Num)
 }
 
-func counts(r gjson.Result) map[string]int {
-	m := map[string]int{}
-	r.ForEach(func(k, v gjson.Result) bool {
-		m[k.String()] = count(v)
-		return true
-	})
-	return m
-}
-
-func stringList(r gjson.Result) []string {
-	var list []string
-	for _, v := range r.Array() {
-		if v.Type == gjson.String && r.IsArray() {
-			list = append(list, v.Str)
-		}
-	}
-	return list
-}
-
 // Encode writes the state as version 4, two spaces and a final newline. Members
 // that this version does not know keep their value and place.
 func (s *State) Encode() []byte {
 	o := s.raw.clone()
 	o.put("version", version)
-	o.put("sessionId", s.SessionID)
-	o.putText("workflowId", s.WorkflowID)
-	o.put("workflowType", s.WorkflowType)
-	o.put("createdAt", s.CreatedAt)
-	o.put("currentStage", orNull(s.CurrentStage))
-	o.put("pipelineActive", s.Active)
-	o.putText("ended", s.Ended)
-	o.putText("endReason", s.EndReason)
-
-	o.put("stages", objectWith(s.Stages, StageState.object))
-	o.put("activeStages", emptyList(s.ActiveStages))
-	o.put("activeAgents", objectWith(s.ActiveAgents, func(a activeAgent) object {
-		ao := a.raw.object()
-		ao.put("stage", a.Stage)
-		ao.put("startedAt", a.StartedAt)
-		return ao
-	}))
-	o.put("failCount", s.FailCount)
-	o.put("rejectCount", s.RejectCount)
-	o.putUnless(s.RetroCount == 0, "retroCount", s.RetroCount)
-	o.put("featureName", orNull(s.FeatureName))
-	o.put("retries", nonNil(s.Retries))
-	o.put("crashes", nonNil(s.Crashes))
-	o.put("retryHistory", objectWith(s.RetryHistory, emptyList[Round]))
-	o.put("pendingRetry", s.PendingRetry)
-	o.put("environment", s.Environment.object())
-	if s.Origin != nil {
-		o.put("origin", s.Origin.object(objectOf(o.member("origin"))))
-	}
-	o.put("dag", s.DAG.object())
-	o.put("delegations", emptyList(s.Delegations))
-
+	o.fields(*s)
 	return o.file()
-}
-
-func (st StageState) object() object {
-	o := st.raw.object()
-	o.put("status", st.Status)
-	o.put("result", orNull(st.Result))
-	o.putText("mode", st.Mode)
-	o.putText("agent", st.Agent)
-	o.putText("contextFile", st.ContextFile)
-	o.putText("startedAt", st.StartedAt)
-	o.putText("completedAt", st.CompletedAt)
-	o.putText("reason", st.Reason)
-	o.putUnless(st.Verdict == nil, "verdict", st.Verdict)
-	o.putUnless(!st.Forced, "forced", st.Forced)
-	o.putUnless(!st.Unverified, "unverified", st.Unverified)
-	o.putUnless(!st.SkipWanted, "skipWanted", st.SkipWanted)
-	return o
-}
-
-func (d DAG) object() object {
-	var o object
-	for k, n := range d.All() {
-		no := n.raw.object()
-		no.put("deps", emptyList(n.Deps))
-		no.put("next", emptyList(d.NextOf(k)))
-		no.put("onFail", orNull(n.OnFail))
-		// A stage without an onFail of its own follows the setting.
-		if n.MaxRetries >= 0 && (n.OnFail != "" || no.Has("maxRetries")) {
-			no.put("maxRetries", n.MaxRetries)
-		}
-		if b := n.Barrier; b != nil {
-			bo := objectOf(no.member("barrier"))
-			bo.put("group", b.Group)
-			bo.put("total", b.Total)
-			bo.put("siblings", emptyList(b.Siblings))
-			bo.put("next", orNull(b.Next))
-			bo.putUnless(b.Timeout == 0, "timeoutMs", b.Timeout.Milliseconds())
-			no.put("barrier", bo)
-		} else {
-			no.put("barrier", nil)
-		}
-		if n.Spec != nil {
-			no.put("stage", n.Spec.object(objectOf(no.member("stage"))))
-		}
-		o.put(k, no)
-	}
-	return o
-}
-
-func (e Environment) object() object {
-	o := e.raw.object()
-	for _, m := range []struct {
-		group, key string
-		value      any
-		told       bool
-	}{
-		{"languages", "primary", e.Language, e.Language != ""},
-		{"framework", "name", e.Framework, e.Framework != ""},
-		{"frontend", "detected", true, e.Frontend},
-	} {
-		if m.told {
-			g := objectOf(o.member(m.group))
-			g.put(m.key, m.value)
-			o.put(m.group, g)
-		}
-	}
-	return o
-}
-
-func orNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }
 
 func emptyList[T any](l []T) []T {
