@@ -107,6 +107,11 @@ func TestPositives(t *testing.T) {
 		{"password", "   12→|password|" + pw + "|", pw},
 		{"password", "password | " + pw + " | staging", pw},
 		{"service-token", "my-key-re_" + random, random},
+		// Values of flags.
+		{"password", "tool --password " + pw + "9 run", pw + "9"},
+		{"password", "net up --psk " + pw + "9", pw + "9"},
+		{"secret", "vault write -secret-id " + uuid, uuid},
+		{"secret", "sync --pat " + random, random},
 		// Shapes.
 		{"private-key", "key:\n" + pem("RSA ", "\n") + "\nend", made(base62, 64)},
 		{"private-key", pem("OPENSSH ", "\n"), made(base62, 64)},
