@@ -188,7 +188,7 @@ func (f Finder) lastUsed() string {
 	if list, err := f.Home.Sessions(); err == nil && len(list) > 0 {
 		id, when = list[0].ID, list[0].Modified
 	}
-	if files, err := f.newest(); err == nil && len(files) > 0 && files[0].ModTime.After(when) {
+	if files, err := f.newest(); err == nil && len(files) > 0 && files[0].Last.After(when) {
 		id = cmp.Or(files[0].ID, id)
 	}
 	return id

@@ -205,7 +205,8 @@ func TestNewestSessions(t *testing.T) {
 	}
 }
 
-// A list that shows ages is in their order, also where files were copied or restored.
+// A session is as old as its newest line, also where files were copied or restored: that
+// decides which ones a short list shows.
 func TestSessionsInTheOrderOfTheirAge(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -218,8 +219,8 @@ func TestSessionsInTheOrderOfTheirAge(t *testing.T) {
 	if err = errors.Join(err, os.Chtimes(restored, midday, midday)); err != nil {
 		t.Fatal(err)
 	}
-	rows, _, err := p.Newest(context.Background(), recall.Open(recall.Options{Root: p.Home.Root()}), midday, 2, Filter{})
-	if err != nil || len(rows) != 2 || rows[0].ID != second {
+	rows, _, err := p.Newest(context.Background(), recall.Open(recall.Options{Root: p.Home.Root()}), midday, 1, Filter{})
+	if err != nil || len(rows) != 1 || rows[0].ID != second || rows[0].AgeSeconds != 3600 {
 		t.Errorf("%+v, %v", rows, err)
 	}
 }
@@ -228,7 +229,7 @@ func TestSessionsInTheOrderOfTheirAge(t *testing.T) {
 // made stands for it.
 func TestRowOfAClone(t *testing.T) {
 	t.Parallel()
-	file := transcript.File{ID: "c", Host: transcript.Claude, Folder: "-work-p", Size: 100, ModTime: midday.Add(time.Hour)}
+	file := transcript.File{ID: "c", Host: transcript.Claude, Folder: "-work-p", Size: 100, ModTime: midday.Add(time.Hour), Last: midday}
 	made := compress.CloneRecord{ID: "c", Source: "s", Size: 100, Tokens: 700}
 	change := func(f func(*compress.CloneRecord)) compress.CloneRecord { m := made; f(&m); return m }
 	fact := recall.Fact{Tokens: 900, Estimate: 50}
@@ -359,17 +360,5 @@ func TestRemoveClones(t *testing.T) {
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("what a killed run left beside it is still there: %v", err)
-	}
-}
-
-// A session is as old as its newest line, also where its file was copied a minute ago.
-func TestAgeIsTheNewestLine(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 9, 10, 0, 0, 0, time.UTC)
-	file := transcript.File{ModTime: now.Add(-time.Minute)}
-	for last, want := range map[int64]int64{0: 60, now.Add(-48 * time.Hour).UnixMilli(): 48 * 3600, now.Add(time.Hour).UnixMilli(): 0} {
-		if got := newRow(&file, &recall.Fact{Last: last}, nil, now).AgeSeconds; got != want {
-			t.Errorf("newest line %d: %d seconds, want %d", last, got, want)
-		}
 	}
 }

@@ -77,20 +77,15 @@ func (f Finder) Newest(ctx context.Context, x *recall.Index, now time.Time, limi
 			rows = append(rows, row)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.AgeSeconds, b.AgeSeconds) })
 	return rows, more, nil
 }
 
 // newRow makes a row. A session that cannot be read is listed by what its
 // file shows.
 func newRow(f *transcript.File, fact *recall.Fact, clones map[string]compress.CloneRecord, now time.Time) Row {
-	at := f.ModTime // of a file that was copied or restored, its newest line tells more
-	if fact.Last > 0 {
-		at = transcript.Time(fact.Last)
-	}
 	info := Row{
 		ID: cmp.Or(fact.ID, f.ID), Host: string(f.Host), Path: f.Path, Project: cmp.Or(fact.CWD, f.Folder), Size: f.Size,
-		Modified: at.UTC().Format(time.RFC3339), AgeSeconds: int64(max(0, now.Sub(at)).Seconds()),
+		Modified: f.Last.UTC().Format(time.RFC3339), AgeSeconds: int64(max(0, now.Sub(f.Last)).Seconds()),
 		Title: fact.Title, Compactions: fact.Compactions, Turns: fact.Turns, Unreadable: fact.Unreadable,
 		LiveTokens: fact.Tokens, CloneOf: fact.Source,
 	}

@@ -27,8 +27,6 @@ type Fact struct {
 	// compaction; Estimate counts the live context.
 	Tokens   int64 `json:"tokens,omitempty"`
 	Estimate int64 `json:"estimate,omitempty"`
-	// Last is when the newest line that has a time was written, in Unix milliseconds.
-	Last int64 `json:"last,omitempty"`
 	// Source is the session whose text the lines of a clone stand for.
 	Source string `json:"source,omitempty"`
 }
@@ -145,9 +143,6 @@ func factOf(ctx context.Context, f *transcript.File) (out Fact, err error) {
 	out = Fact{
 		ID: s.ID, CWD: s.CWD, Title: title, Compactions: len(s.Compactions), Turns: len(s.Turns(s.Live())),
 		Unreadable: s.Unreadable, Estimate: Estimate(s),
-	}
-	for i := range s.Entries {
-		out.Last = max(out.Last, s.Entries[i].Time)
 	}
 	if s.HasUsage {
 		out.Tokens = s.Usage.Tokens()

@@ -26,7 +26,9 @@ type File struct {
 	Folder  string // the project's, where the host sorts by projects
 	Size    int64
 	ModTime time.Time
-	Inode   uint64 // 0 where the system has none
+	// Last is when its newest line was written; only [List] tells it.
+	Last  time.Time
+	Inode uint64 // 0 where the system has none
 	// Agent: a sub-agent's file, listed by [Everything] only. Parent is the
 	// session that started it, where its place tells.
 	Agent  bool
@@ -34,10 +36,33 @@ type File struct {
 }
 
 // List finds the hosts' sessions, newest first; dir is the folder of a host's own
-// files. Folders that do not exist hold none. Sub-agents' files are left out.
+// files. Folders that do not exist hold none. Sub-agents' files are left out. How old a
+// session is is told by its newest line: files that were copied are all of one day.
 func List(dir func(*host.Host) string) ([]File, error) {
+	files, err := sessions(dir)
+	for i := range files {
+		files[i].Last = ended(&files[i])
+	}
+	slices.SortStableFunc(files, func(a, b File) int { return b.Last.Compare(a.Last) })
+	return files, err
+}
+
+func sessions(dir func(*host.Host) string) ([]File, error) {
 	files, err := Everything(dir)
 	return slices.DeleteFunc(files, func(f File) bool { return f.Agent }), err
+}
+
+// ended is when the newest line was written that has a time; where none has, the file's.
+func ended(file *File) time.Time {
+	f, size, err := open(file.Path)
+	if err != nil {
+		return file.ModTime
+	}
+	defer f.Close()
+	if ms := TimeBefore(f, size, file.Host); ms > 0 {
+		return Time(ms)
+	}
+	return file.ModTime
 }
 
 func ignoreMissing(err error) error {
@@ -67,7 +92,7 @@ func Resolve(ref string, dir func(*host.Host) string) (File, error) {
 		return At(ref)
 	}
 	ref = strings.TrimSuffix(ref, "…") // as lists cut an id
-	files, err := List(dir)
+	files, err := sessions(dir)
 	if ref == "" {
 		return File{}, ErrNotFound
 	}
