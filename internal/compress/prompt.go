@@ -1,21 +1,31 @@
 package compress
 
 import (
+	_ "embed"
+	"fmt"
 	"strings"
-
-	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// prompt is what a model is asked. It is written in English: every model reads
-// that, and the text's own language is kept by instruction.
+// request is what a model is asked, with the share to keep and the role. It is in English:
+// every model reads that, and the text's own language is kept by instruction.
+//
+//go:embed prompt.txt
+var request string
+
+const (
+	large = "- The message is long: find the point of each part first, then write, then check length and meaning.\n"
+	again = "- The last answer was not accepted: it must not be empty or longer than the original, nor name paths, URLs, hashes or numbers that the original does not have.\n"
+)
+
+// prompt is a request with its text.
 func prompt(r Request) string {
 	var b strings.Builder
-	b.WriteString(message.CompressPrompt.Format(message.EN, r.TargetPercent, r.Role))
+	fmt.Fprintf(&b, request, r.TargetPercent, r.Role)
 	if r.Large {
-		b.WriteString(message.CompressPromptLarge.In(message.EN))
+		b.WriteString(large)
 	}
 	if r.Attempt > 0 {
-		b.WriteString(message.CompressPromptAgain.In(message.EN))
+		b.WriteString(again)
 	}
 	// The text may hold any delimiter; a longer one than it holds ends it.
 	end := "CONTENT"

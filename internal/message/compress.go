@@ -1,31 +1,5 @@
 package message
 
-// What a model is asked when it compresses a message.
-var (
-	CompressPrompt = Text{
-		ZH: "你是文字壓縮器。把下面一則 AI 程式助理對話中的訊息（角色：%[2]s）壓縮到原長度的約 %[1]d%%（每四個字元算一個 token）。\n" +
-			"- 使用原文的語言。\n" +
-			"- 路徑、URL、commit 雜湊、數字、識別名稱、錯誤訊息與程式碼一字不改；寧可刪掉整句，也不要改寫它們。\n" +
-			"- 保留決定、理由與未完成的工作；刪掉重複、客套與猶豫。\n" +
-			"- 不要加入原文沒有的內容。拿不準時寫短一點。\n" +
-			"- 只輸出一個 JSON 物件，鍵為 \"text\"，前後不要有任何文字。\n",
-		EN: "You are a text compressor. Shorten the message below, taken from a coding session (role: %[2]s), to about %[1]d%% of its length (four characters count as one token).\n" +
-			"- Keep the language of the original.\n" +
-			"- Copy paths, URLs, commit hashes, numbers, identifiers, error messages and code unchanged; rather drop a sentence than reword them.\n" +
-			"- Keep decisions, their reasons and open work; drop repetition, courtesy and hedging.\n" +
-			"- Add nothing that the original does not say. When unsure, be shorter.\n" +
-			"- Answer with exactly one JSON object with the key \"text\" and nothing around it.\n",
-	}
-	CompressPromptLarge = Text{
-		ZH: "- 這則訊息很長：先找出各段重點再下筆，完成後檢查長度與意思。\n",
-		EN: "- The message is long: find the point of each part first, then write, then check length and meaning.\n",
-	}
-	CompressPromptAgain = Text{
-		ZH: "- 上一次的結果未被採用：不可空白、不可比原文長、不可出現原文沒有的路徑、網址、雜湊或數字。\n",
-		EN: "- The last answer was not accepted: it must not be empty or longer than the original, nor name paths, URLs, hashes or numbers that the original does not have.\n",
-	}
-)
-
 // What the commands compress, recall and sessions say.
 var (
 	RmNoClone     = Text{ZH: "%s 不是由 overtone 建立的副本", EN: "%s is not a clone that overtone made"}
@@ -154,62 +128,3 @@ var (
 	RecallFewer       = Text{ZH: "沒有一則含有全部的詞：以下含有其中一些", EN: "nothing has all of these words: what follows has some of them"}
 	RecallMore        = Text{ZH: "另有 %d 筆；用 --limit 顯示更多", EN: "%d more; --limit shows them"}
 )
-
-// Counted is the name of what is counted in a list, such as messages that were
-// left alone and facts that were lost; none for names of somebody else's.
-func Counted(name string) Text {
-	switch name {
-	case "short":
-		return Text{ZH: "太短", EN: "too short"}
-	case "compressed":
-		return Text{ZH: "已壓縮過", EN: "compressed before"}
-	case "user":
-		return Text{ZH: "使用者的", EN: "of users"}
-	case "assistant":
-		return Text{ZH: "助理的", EN: "of the assistant"}
-	case "command":
-		return Text{ZH: "指令", EN: "commands"}
-	case "summary":
-		return Text{ZH: "compaction 摘要", EN: "summaries"}
-	case "meta":
-		return Text{ZH: "host 寫入的", EN: "written by the host"}
-	case "error":
-		return Text{ZH: "API 錯誤", EN: "API errors"}
-	case "path":
-		return Text{ZH: "路徑", EN: "paths"}
-	case "url":
-		return Text{ZH: "網址", EN: "addresses"}
-	case "hash":
-		return Text{ZH: "雜湊", EN: "hashes"}
-	case "number":
-		return Text{ZH: "數字", EN: "numbers"}
-	case "identifier":
-		return Text{ZH: "識別字", EN: "identifiers"}
-	case "error line":
-		return Text{ZH: "錯誤行", EN: "error lines"}
-	case "code":
-		return Text{ZH: "程式碼", EN: "code"}
-	}
-	return Text{}
-}
-
-// RefusedFor is why a result was not taken.
-func RefusedFor(reason string) Text {
-	switch reason {
-	case "empty":
-		return Text{ZH: "是空的", EN: "empty"}
-	case "not shorter":
-		return Text{ZH: "沒有比較短", EN: "not shorter"}
-	case "invented facts":
-		return Text{ZH: "捏造了事實", EN: "invented facts"}
-	case "lost facts":
-		return Text{ZH: "遺失了事實", EN: "lost facts"}
-	case "unreadable reply":
-		return Text{ZH: "回答無法解析", EN: "unreadable reply"}
-	case "lost a denial":
-		return Text{ZH: "遺失了否定", EN: "lost a denial"}
-	case "claims a success":
-		return Text{ZH: "宣稱成功", EN: "claims a success"}
-	}
-	return Text{ZH: "在說別的事", EN: "is about something else"}
-}

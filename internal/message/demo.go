@@ -1,5 +1,10 @@
 package message
 
+import (
+	_ "embed"
+	"strings"
+)
+
 // The demo: its frame.
 var (
 	DemoIntro = Text{
@@ -85,128 +90,25 @@ type DemoTurn struct {
 	Command, Output string
 }
 
+// demoTurns are the lines of a table: what is asked, the command and its output, and what
+// is told.
+//
+//go:embed demo.txt
+var demoTurns string
+
 // DemoTurns are a small piece of work, from a symptom to its release.
-func DemoTurns() []DemoTurn {
-	return []DemoTurn{
-		{
-			Ask: Text{
-				ZH: "每晚的匯入會掉資料：orders.csv 有 48,210 列，資料表只有 48,173 列。請找出匯入器（importer）在哪裡丟掉它們，先不要改程式。",
-				EN: "The nightly import loses rows: orders.csv has 48,210, the table has 48,173. Please find out where the importer drops them, and do not change anything yet.",
-			},
-			Command: "grep -n 'err' internal/import/*.go",
-			Output:  "internal/import/reader.go:41:\tif err != nil {\ninternal/import/reader.go:88:\t\tslog.Debug(\"skip row\", \"err\", err)\ninternal/import/reader.go:89:\t\tcontinue\n",
-			Tell: Text{
-				ZH: "我從匯入器開始看，整個套件只有三個檔案，結構相當清楚。原因在 internal/import/reader.go 第 88 行：readRow 的錯誤只以 debug 等級記錄，然後就跳過該列。所以少掉的 37 列沒有任何人看到，結束碼仍是 0。我沒有改任何程式。下一步可以把被跳過的列印出來。",
-				EN: "I started with the importer; the package has three files, and its structure is quite clear. The cause is in internal/import/reader.go at line 88: an error of readRow is logged at level debug only, and the row is skipped. So nobody saw the 37 rows that are missing, and the exit code is still 0. I did not change anything. The next step could be to print the rows that are skipped.",
-			},
-		},
-		{
-			Ask: Text{
-				ZH: "好，把被跳過的列印出來。結束碼先不要動，排程會因此重跑。",
-				EN: "Good, print the rows that are skipped. Leave the exit code as it is, or the scheduler will run it again.",
-			},
-			Command: "go run ./cmd/import --dry-run orders.csv",
-			Output:  "skip row 1207: unexpected EOF\nskip row 1208: wrong number of fields\nskip row 3391: unexpected EOF\n",
-			Tell: Text{
-				ZH: "現在看得到了。37 列全部都有一個欄位含有引號與換行，例如第 1207 列的地址欄。錯誤是：import: row 1207: unexpected EOF。bufio.Scanner 以換行切割，所以一筆紀錄變成兩筆壞掉的列。結束碼沒有變更，排程不會重跑。",
-				EN: "Now one can see them. All 37 rows have a quoted field with a line break in it, such as the address of row 1207. The error is: import: row 1207: unexpected EOF. bufio.Scanner cuts at line breaks, so one record becomes two broken rows. The exit code was not changed, so the scheduler does not run it again.",
-			},
-		},
-		{
-			Ask: Text{
-				ZH: "那就改用 encoding/csv。欄位數不固定的舊檔案也要能讀，除非標頭缺少 order_id。",
-				EN: "Then use encoding/csv. Old files with a varying number of fields must still be read, unless the header lacks order_id.",
-			},
-			Command: "go test ./internal/import -run TestReadRow -v",
-			Output:  "--- FAIL: TestReadRowQuoted (0.00s)\n    reader_test.go:57: row 2: got 2 fields, want 3\n",
-			Tell: Text{
-				ZH: "我把 bufio.Scanner 換成 csv.Reader，並設定 FieldsPerRecord = -1，讓舊檔案仍能讀取。決定：沒有 order_id 標頭的檔案直接拒絕，不猜欄位順序，因為猜錯會寫入錯誤的訂單。TestReadRowQuoted 還沒有通過：reader_test.go:57 得到 2 個欄位，應為 3 個。我接著看這個測試。",
-				EN: "I replaced bufio.Scanner by csv.Reader and set FieldsPerRecord = -1, so that old files are still read. Decision: a file without the header order_id is refused, its columns are not guessed, because a wrong guess would write wrong orders. TestReadRowQuoted does not pass yet: reader_test.go:57 gets 2 fields and wants 3. I will look at that test next.",
-			},
-		},
-		{
-			Ask: Text{
-				ZH: "測試資料是不是用了兩個單引號？CSV 只認雙引號。",
-				EN: "Does the test's data use two single quotes? CSV knows double quotes only.",
-			},
-			Command: "go test ./internal/import -v",
-			Output:  "--- PASS: TestReadRow (0.00s)\n--- PASS: TestReadRowQuoted (0.00s)\n--- PASS: TestReadRowShort (0.00s)\nok  \texample.com/api/internal/import\t0.412s\n",
-			Tell: Text{
-				ZH: "對，測試資料寫錯了，程式沒有錯。我改了 testdata/quoted.csv 第 2 行，沒有改程式。internal/import 的 9 個測試現在全部通過，耗時 0.412 秒。",
-				EN: "Yes: the test's data was wrong, the code was not. I changed line 2 of testdata/quoted.csv and left the code as it is. All 9 tests of internal/import pass now, in 0.412 s.",
-			},
-		},
-		{
-			Ask: Text{
-				ZH: "速度呢？整個檔案匯入不可以超過 2.5 秒，否則會撞到備份。",
-				EN: "What about the speed? The whole file must not take more than 2.5 seconds, or it runs into the backup.",
-			},
-			Command: "go test ./internal/import -bench ReadAll -count 5",
-			Output:  "BenchmarkReadAll-8   \t       1\t3412884120 ns/op\t812345680 B/op\t 9642011 allocs/op\n",
-			Tell: Text{
-				ZH: "我跑了五次基準測試，結果相當穩定。匯入現在要 3.4 秒，之前是 1.9 秒，所以還沒有達到 2.5 秒的限制。大部分時間花在配置記憶體：每列 200 次配置，共 812 MB。我建議設定 ReuseRecord，而不是回到 bufio.Scanner。",
-				EN: "I ran the benchmark five times, and the numbers are rather stable. The import takes 3.4 s now and took 1.9 s before, so it does not meet the limit of 2.5 s. Most of that is allocation: 200 for each row, 812 MB in all. I suggest to set ReuseRecord instead of going back to bufio.Scanner.",
-			},
-		},
-		{
-			Ask: Text{
-				ZH: "試試看，但是不要把同一個 slice 存進佇列，之前出過這種錯。",
-				EN: "Try it, but do not keep the same slice in the queue, we had that bug before.",
-			},
-			Command: "go test ./internal/import -bench ReadAll -count 5",
-			Output:  "BenchmarkReadAll-8   \t       1\t2187310442 ns/op\t 96213344 B/op\t  482110 allocs/op\n",
-			Tell: Text{
-				ZH: "用了 ReuseRecord 之後是 2.2 秒、96 MB，符合 2.5 秒的限制。送進佇列之前，internal/import/queue.go 第 31 行會以 slices.Clone 複製該列，所以不會共用同一個 slice。決定：保留 csv.Reader 與 ReuseRecord。已提交為 commit 7c1d0e4a。",
-				EN: "With ReuseRecord it takes 2.2 s and 96 MB, which meets the limit of 2.5 s. Before a row goes into the queue, internal/import/queue.go copies it with slices.Clone at line 31, so no slice is shared. Decision: keep csv.Reader with ReuseRecord. It is committed as 7c1d0e4a.",
-			},
-		},
-		{
-			Ask: Text{
-				ZH: "還有兩列的金額是 0，檔案裡寫的是 12,50。不要猜地區設定，請拒絕並印出行號。",
-				EN: "Two rows have the amount 0 where the file says 12,50. Do not guess the locale: refuse them, and print the line.",
-			},
-			Command: "grep -n 'ParseFloat' internal/import/*.go",
-			Output:  "internal/import/amount.go:19:\tv, _ := strconv.ParseFloat(s, 64)\n",
-			Tell: Text{
-				ZH: "internal/import/amount.go 第 19 行忽略了 ParseFloat 的錯誤，所以 12,50 變成 0。現在會回報：orders.csv:20417: amount \"12,50\": use a point。沒有猜測地區設定。被拒絕的列會寫入 rejected.csv，其餘照常匯入。",
-				EN: "internal/import/amount.go ignores the error of ParseFloat at line 19, so 12,50 became 0. It now reports: orders.csv:20417: amount \"12,50\": use a point. No locale is guessed. Rows that are refused go to rejected.csv, and the others are imported as before.",
-			},
-		},
-		{
-			Ask: Text{
-				ZH: "若有任何一列被拒絕，結束碼要是 3，這樣監控才看得到。",
-				EN: "If any row is refused, the exit code shall be 3, so that the monitoring sees it.",
-			},
-			Command: "go run ./cmd/import orders.csv; echo exit $?",
-			Output:  "imported 48208 rows, refused 2 (rejected.csv)\nexit 3\n",
-			Tell: Text{
-				ZH: "完成：匯入 48,208 列，拒絕 2 列，結束碼 3。沒有被拒絕的列時仍是 0，排程只在結束碼 1 時重跑，所以不受影響。cmd/import/main_test.go 檢查這三種情況。commit 是 b20f93e1。",
-				EN: "Done: 48,208 rows are imported, 2 refused, exit code 3. Without refused rows it is still 0, and the scheduler runs it again only after 1, so nothing changes for it. cmd/import/main_test.go checks all three. The commit is b20f93e1.",
-			},
-		},
-		{
-			Ask: Text{
-				ZH: "請在 staging 跑一次，並和昨天的資料表比對。",
-				EN: "Please run it on staging, and compare it with yesterday's table.",
-			},
-			Command: "make staging-import && make staging-compare",
-			Output:  "staging: imported 48208 rows in 2.3s\ncompare: 48171 equal, 37 new, 2 amounts differ\n",
-			Tell: Text{
-				ZH: "staging 的結果如預期：48,171 列相同，37 列是之前遺失的，2 列金額不同，就是被拒絕的那兩列。耗時 2.3 秒。沒有發現重複的 order_id。",
-				EN: "Staging shows what we expect: 48,171 rows are equal, 37 are the ones that were lost, and 2 amounts differ, which are the two refused rows. It took 2.3 s. No order_id is there twice.",
-			},
-		},
-		{
-			Ask: Text{
-				ZH: "很好。請把結束碼 3 寫進 docs/import.md，然後準備發布。",
-				EN: "Very good. Put exit code 3 into docs/import.md, then get the release ready.",
-			},
-			Command: "git log --oneline -4 && git status --short",
-			Output:  "e81c7740 docs: exit codes of the import\nb20f93e1 import: exit 3 when rows are refused\n7c1d0e4a import: read records, not lines\n",
-			Tell: Text{
-				ZH: "docs/import.md 現在說明結束碼 0、1、3 與 rejected.csv。三個 commit 都在 release/2.4 上，工作樹是乾淨的。尚未推送，等你確認。",
-				EN: "docs/import.md now explains the exit codes 0, 1 and 3, and rejected.csv. All three commits are on release/2.4, and the working tree is clean. Nothing is pushed yet; I wait for your word.",
-			},
-		},
-	}
+func DemoTurns() (turns []DemoTurn) {
+	lines := strings.NewReplacer(`\n`, "\n", `\t`, "\t")
+	eachText(demoTurns, func(name string, t Text) {
+		last := len(turns) - 1
+		switch t = (Text{ZH: lines.Replace(t.ZH), EN: lines.Replace(t.EN)}); name {
+		case "ask":
+			turns = append(turns, DemoTurn{Ask: t})
+		case "$": // in both languages the same: the one, then the other
+			turns[last].Command, turns[last].Output = t.ZH, t.EN
+		case "tell":
+			turns[last].Tell = t
+		}
+	})
+	return turns
 }

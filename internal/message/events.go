@@ -77,16 +77,8 @@ var UnknownEvent = Text{ZH: "未知的 timeline 事件類型：%s", EN: "unknown
 var eventTexts string
 
 // EventLabel returns the label of a timeline event type, and whether the type
-// is registered. It searches the text: a map would be built on every hook call.
-func EventLabel(typ string) (Text, bool) {
-	rest, ok := strings.CutPrefix(eventTexts, typ+"\t")
-	if !ok {
-		_, rest, ok = strings.Cut(eventTexts, "\n"+typ+"\t")
-	}
-	line, _, _ := strings.Cut(rest, "\n")
-	zh, en, _ := strings.Cut(line, "\t")
-	return Text{ZH: zh, EN: en}, ok
-}
+// is registered.
+func EventLabel(typ string) (Text, bool) { return entry(eventTexts, typ) }
 
 // EventCategory returns the group that an event type belongs to.
 func EventCategory(typ string) string {

@@ -194,28 +194,3 @@ var (
 	DoctorOutdated  = Text{ZH: "%s：較舊的安裝，仍可運作", EN: "%s: an older set-up, which still works"}
 	HintRetrust     = Text{ZH: "執行 overtone init --host %s；Codex 之後會再次請你審核這些 hook", EN: "run: overtone init --host %s; Codex then asks you to review the hooks again"}
 )
-
-// SettingWhy is why a key of a host's settings is written, empty where it is not known.
-func SettingWhy(key string) Text {
-	switch key {
-	case "extraKnownMarketplaces":
-		return Text{ZH: "外掛所在的資料夾", EN: "the folder that the plugin is loaded from"}
-	case "enabledPlugins":
-		return Text{ZH: "啟用外掛：hooks、各階段的 agents 與斜線指令", EN: "turns the plugin on: hooks, agents of stages, slash commands"}
-	case "CLAUDE_CODE_FORK_SUBAGENT":
-		return Text{ZH: "讓各階段的 agent 留在前景，完成時才收得到結果", EN: "agents of stages stay in the foreground, so that their end is seen"}
-	case "permissions":
-		return Text{ZH: "讀取各階段的報告、查詢 Overtone，不必逐次詢問", EN: "reports of stages are read, and Overtone is asked, without a question each time"}
-	case "hooks":
-		return Text{ZH: "agent 在這些時刻呼叫 Overtone", EN: "when the agent calls Overtone"}
-	case "mcp_servers", "mcpServers", "mcp":
-		return Text{ZH: "給模型的工具：recall、packet、status", EN: "tools for the model: recall, packet, status"}
-	case "statusLine":
-		return Text{ZH: "在狀態列顯示 context 與工作流", EN: "shows context and workflow in the status line"}
-	case "autoCompactWindow", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE":
-		return Text{ZH: "mode auto：agent 更早想壓縮，Overtone 讓它等到邊界", EN: "mode auto: the agent wants to compact earlier, and Overtone lets it at a boundary"}
-	case "precomputeCompactionEnabled":
-		return Text{ZH: "mode auto：agent 不事先準備壓縮，那會繞過 hook", EN: "mode auto: the agent prepares no compaction ahead of time, past the hook"}
-	}
-	return Text{}
-}

@@ -132,6 +132,18 @@ func eachText(table string, fn func(name string, t Text)) {
 	}
 }
 
+// entry is the text of a name in such a table, and whether it has one. It searches the
+// table: a map would be built on every hook call.
+func entry(table, name string) (Text, bool) {
+	rest, ok := strings.CutPrefix(table, name+"\t")
+	if !ok {
+		_, rest, ok = strings.Cut(table, "\n"+name+"\t")
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	zh, en, _ := strings.Cut(line, "\t")
+	return Text{ZH: zh, EN: en}, ok
+}
+
 // helpTexts are what command lines say of themselves. A line for each command, with its
 // short text, begins what belongs to it: a line without a name has its long text, those of
 // its flags begin with "--", and those of its examples with "$". Before the first command

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -113,6 +114,10 @@ func TestChineseWords(t *testing.T) {
 	}
 	eachLiteral(t, func(at token.Position, text Text) { look(at.String(), text.ZH) })
 	eachText(dashboardTexts, func(key string, text Text) { look("dashboard: "+key, text.ZH) })
+	eachText(nameTexts, func(key string, text Text) { look("names: "+key, text.ZH) })
+	for i, turn := range DemoTurns() {
+		look(fmt.Sprintf("turn %d of the demo", i), turn.Ask.ZH+turn.Tell.ZH)
+	}
 	EachHelp(func(name string, text Text) { look("help of "+name, text.ZH) })
 	for _, e := range systemErrors() {
 		look(e.err.Error(), e.zh)
@@ -129,7 +134,7 @@ func TestChineseWords(t *testing.T) {
 func TestTablesInBothLanguages(t *testing.T) {
 	t.Parallel()
 	place := regexp.MustCompile(`\{\d\}`)
-	for name, table := range map[string]string{"events": eventTexts, "dashboard": dashboardTexts} {
+	for name, table := range map[string]string{"events": eventTexts, "dashboard": dashboardTexts, "names": nameTexts} {
 		known := map[string]bool{}
 		eachText(table, func(key string, text Text) {
 			zh, en := place.FindAllString(text.ZH, -1), place.FindAllString(text.EN, -1)
@@ -140,9 +145,25 @@ func TestTablesInBothLanguages(t *testing.T) {
 			}
 			known[key] = true
 		})
-		if len(known) < 80 {
+		if least := map[string]int{"events": 80, "dashboard": 80, "names": 50}[name]; len(known) < least {
 			t.Errorf("%s: %d texts", name, len(known))
 		}
+	}
+}
+
+// So has every turn of the demo.
+func TestDemoTurns(t *testing.T) {
+	t.Parallel()
+	turns := DemoTurns()
+	for i, turn := range turns {
+		for _, part := range []string{turn.Ask.ZH, turn.Ask.EN, turn.Tell.ZH, turn.Tell.EN, turn.Command, turn.Output} {
+			if part == "" || strings.Contains(part, `\`) || strings.Contains(turn.Ask.EN+turn.Tell.EN, "\t") {
+				t.Errorf("turn %d: %+v", i, turn)
+			}
+		}
+	}
+	if len(turns) != 10 {
+		t.Errorf("%d turns", len(turns))
 	}
 }
 
