@@ -351,6 +351,14 @@ func testTerminalTakenBack(t *testing.T, v Version) {
 	s.Wait("ANSWER-0", 1)
 	s.Say("[workflow:single] fix it")
 	receive(t, "begun", begun)
+	// The host writes its file a tenth of a second late: a person is slower, this test is not.
+	await(t, "message in the session's file", func() bool {
+		files, _ := filepath.Glob(filepath.Join(w.Config, "projects", "*", "*.jsonl"))
+		return slices.ContainsFunc(files, func(f string) bool {
+			data, err := os.ReadFile(f)
+			return err == nil && strings.Contains(string(data), `"content":"[workflow:single] fix it"`)
+		})
+	})
 	// It stands in the input line again, and is replaced.
 	s.Press(keyEsc)
 	await(t, "message in the input line", func() bool {
