@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Group is a barrier: stages that run side by side and go on together.
@@ -256,4 +259,150 @@ func (s *State) resetBarriers(keys []string) {
 		}
 		s.Barriers.Set(name, g)
 	}
+}
+
+// vote casts a stage's verdict in its barrier and acts when it is decided.
+func (t *transition) vote(key string, route Route, at time.Time) {
+	s := t.s
+	barrier := s.DAG.barrier(key)
+	name := barrier.Group
+	g, ok := s.Barriers.Get(name)
+	if !ok {
+		g = NewGroup(s.siblings(key), barrier.Next, 0)
+	}
+	g.StartTime = cmp.Or(g.StartTime, at.UnixMilli())
+	t.update(key, func(st *StageState) {
+		st.Status = Completed
+		if route.Verdict == Fail {
+			st.Status = Failed
+		}
+	})
+	merged := g.Report(key, route, t.mergedPath())
+	s.Barriers.Set(name, g)
+	if merged != nil {
+		t.resolve(name, *merged, at)
+		return
+	}
+	if t.expire(name, at) {
+		return
+	}
+	t.out.Kind, t.out.Group = Waiting, name
+	t.out.waitingFor = g.Missing()
+	t.out.Next = slices.DeleteFunc(s.Ready(), func(k string) bool { return !slices.Contains(g.Siblings, k) })
+	t.out.emit(message.EventBarrierWaiting, "barrierGroup", name, "completedCount", len(g.Completed), "totalCount", g.Total,
+		"completedStages", slices.Clone(g.Completed), "waitingStages", t.out.waitingFor)
+}
+
+func (t *transition) mergedPath() string {
+	return t.contextPath(store.ContextName(t.s.SessionID, MergedContext))
+}
+
+// resolve acts on the merged result of a barrier.
+func (t *transition) resolve(name string, m Merged, at time.Time) {
+	t.out.Group = name
+	t.out.emit(message.EventBarrierResolved, "barrierGroup", name, "verdict", m.Verdict, "next", m.Target, "severity", m.Severity)
+	t.out.emit(message.EventParallelConverge, "group", name)
+	g, _ := t.s.Barriers.Get(name)
+	for _, k := range g.Completed {
+		if !slices.Contains(m.Failed, k) {
+			t.forget(k)
+		}
+	}
+	if m.Verdict == Pass {
+		t.advance(at)
+		return
+	}
+	t.out.Merged = &m
+	t.rollback(m.Failed, at)
+}
+
+// apply lets barriers that waited too long go on.
+func (ev Tick) apply(t *transition) {
+	t.running = ev.Running
+	if !t.s.Active {
+		return
+	}
+	for _, name := range slices.Clone(t.s.Barriers.Keys()) {
+		if t.expire(name, ev.At) {
+			return
+		}
+	}
+}
+
+// apply moves the beginning of what is under way, never past the present.
+func (ev Slept) apply(t *transition) {
+	later := func(ms int64) int64 { return min(ms+ev.By.Milliseconds(), ev.At.UnixMilli()) }
+	for name, g := range t.s.Barriers.clone().All() {
+		if g.StartTime > 0 && !g.Resolved {
+			g.StartTime = later(g.StartTime)
+			t.s.Barriers.Set(name, g)
+		}
+		for _, k := range g.Siblings {
+			if at, err := time.Parse(time.RFC3339, t.s.stage(k).StartedAt); err == nil && !g.Resolved {
+				t.update(k, func(st *StageState) { st.StartedAt = Stamp(time.UnixMilli(later(at.UnixMilli()))) })
+			}
+		}
+	}
+}
+
+// barrierMax is how long a barrier waits for an agent that is known to be at work.
+const barrierMax = time.Hour
+
+// atWork reports whether one who has not voted is listed as being at work, and
+// the barrier has not waited too long for that: from when its first stage was
+// handed over.
+func (t *transition) atWork(g Group, missing []string, now time.Time) bool {
+	created := g.StartTime
+	for _, k := range g.Siblings {
+		if at, err := time.Parse(time.RFC3339, t.s.stage(k).StartedAt); err == nil {
+			created = min(created, at.UnixMilli())
+		}
+	}
+	if now.UnixMilli()-created > barrierMax.Milliseconds() {
+		return false
+	}
+	return slices.ContainsFunc(t.s.Delegations, func(d delegation) bool {
+		return d.Open && d.AgentID != "" && slices.Contains(missing, d.Stage) && slices.Contains(t.running, d.AgentID)
+	})
+}
+
+// patience is how long a barrier waits: as long as the file of one of its stages
+// says, else as the rules do.
+func (t *transition) patience(g Group) time.Duration {
+	wait := time.Duration(0)
+	for _, k := range g.Siblings {
+		if b := t.s.DAG.barrier(k); b != nil {
+			wait = max(wait, b.Timeout)
+		}
+	}
+	return cmp.Or(wait, t.BarrierTimeout)
+}
+
+// expire decides a barrier whose time is up: a FAIL that was cast sends the
+// work back, else it goes on without the missing votes, and says so. A stage
+// that was never handed over is not late: it has only to be handed over.
+func (t *transition) expire(name string, at time.Time) bool {
+	s := t.s
+	g, ok := s.Barriers.Get(name)
+	if !ok || !g.TimedOut(at, t.patience(g)) {
+		return false
+	}
+	missing := g.Missing()
+	idle := func(k string) bool { return s.stage(k).Status != Active }
+	if len(missing) == 0 || slices.ContainsFunc(missing, idle) || t.atWork(g, missing, at) {
+		return false
+	}
+	g.Resolved = true
+	s.Barriers.Set(name, g)
+	t.out.Missing = missing
+	t.out.emit(message.EventBarrierTimeout, "barrierGroup", name, "missing", missing)
+	m := MergeBarrierResults(g, t.mergedPath())
+	for _, k := range missing {
+		t.close(k)
+		t.update(k, func(st *StageState) {
+			st.Status, st.Forced, st.Reason = Skipped, true, "barrier timeout"
+		})
+	}
+	t.resolve(name, m, at)
+	return true
 }

@@ -239,13 +239,6 @@ func (t *transition) pass(key string, route Route, at time.Time) {
 	t.advance(at)
 }
 
-func (t *transition) exhausted(key string) {
-	if limit := t.s.maxRetries(key); t.s.Retries[key] >= limit {
-		t.out.exhausted = append(t.out.exhausted, key)
-		t.out.emit(message.EventRetryExhausted, "stage", key, "retryCount", t.s.Retries[key], "reason", "max-retries-exhausted")
-	}
-}
-
 // forget drops the reflections of a stage that failed before and passed now.
 func (t *transition) forget(key string) {
 	if t.s.Retries[key] > 0 {

@@ -226,39 +226,3 @@ func (rules Rules) EnforcePolicy(r Route, s *State, stage string) Route {
 	}
 	return r
 }
-
-// Stop is the answer of ShouldStop.
-type Stop struct {
-	Stop    bool
-	Reason  string
-	Action  string // NEXT, FORCE_NEXT or RETRY
-	Warning string
-	Note    string
-}
-
-// ShouldStop decides whether an iteration ends: on a PASS, or when the retries
-// are spent. A stall or a trend is only observed.
-func ShouldStop(verdict *Route, retryCount int, history []Round, maxRetries int) Stop {
-	if verdict != nil && verdict.Verdict == Pass {
-		return Stop{Stop: true, Reason: "quality-gate-passed", Action: "NEXT"}
-	}
-	if retryCount >= maxRetries {
-		return Stop{Stop: true, Reason: "max-retries-exhausted", Action: "FORCE_NEXT"}
-	}
-	st := Stop{Reason: "retry", Action: "RETRY"}
-	if n := len(history); n >= 2 {
-		a, b := rank(history[n-2].Severity), rank(history[n-1].Severity)
-		switch {
-		case a < 0 || b < 0:
-		case a == b:
-			st.Reason = "convergence-stall-observed"
-			st.Warning = fmt.Sprintf("severity stayed %s for two rounds", history[n-1].Severity)
-		case b > a:
-			st.Note = fmt.Sprintf("severity improved from %s to %s", history[n-2].Severity, history[n-1].Severity)
-		}
-	}
-	return st
-}
-
-// rank is 0 for the worst severity, -1 for none.
-func rank(severity string) int { return slices.Index(severities[:], severity) }

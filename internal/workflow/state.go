@@ -369,28 +369,6 @@ func (s *State) Phase() string {
 	return "CLASSIFIED"
 }
 
-// limit is how often a stage may send the work back.
-func (r Rules) limit(n node) int {
-	if n.MaxRetries == unsaid {
-		return r.MaxRetries
-	}
-	return n.MaxRetries
-}
-
-// fillIn sets the limits that the file does not give.
-func (r Rules) fillIn(s *State) {
-	for k, n := range s.DAG.All() {
-		n.MaxRetries = r.limit(n)
-		s.DAG.Set(k, n)
-	}
-}
-
-// maxRetries is the limit of a stage in a state that Apply gave.
-func (s *State) maxRetries(stage string) int {
-	n, _ := s.DAG.Get(stage)
-	return n.MaxRetries
-}
-
 // Stamp is the time format of every file we write.
 func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
