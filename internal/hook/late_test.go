@@ -206,9 +206,8 @@ func TestManyWritersAndAHeldLock(t *testing.T) {
 			own.call("session-end", "claude-code", fmt.Sprintf(`"reason":"r%d"`, i))
 		})
 	}
-	time.Sleep(1200 * time.Millisecond) //nolint:forbidigo // longer than a call waits
+	wg.Wait() // each gives up by itself
 	release()
-	wg.Wait()
 	p.call("post-tool-batch", "claude-code", `"tool_calls":[]`)
 	entries, _, err := p.session().Last(1000, store.Filter{Types: []string{message.EventSessionEnd}})
 	if err != nil {

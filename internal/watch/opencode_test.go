@@ -74,6 +74,10 @@ func onServer(server *httptest.Server, home *store.Home, resume string, report f
 	}}
 }
 
+func (f *fakeOpencode) summary() {
+	f.add("assistant", `,"summary":true,"modelID":"m.1","providerID":"mock"`, `{"type":"text","text":"SUMMARY"}`)
+}
+
 func (f *fakeOpencode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.answer != nil && f.answer(w, r) {
 		return
@@ -97,7 +101,7 @@ func (f *fakeOpencode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "no", http.StatusInternalServerError)
 			return
 		}
-		f.add("assistant", `,"summary":true,"modelID":"m.1","providerID":"mock"`, `{"type":"text","text":"SUMMARY"}`)
+		f.summary()
 		fmt.Fprint(w, `true`)
 	case "POST /session/ses_1/message":
 		var in struct {
@@ -158,17 +162,18 @@ func TestWatchOpencodeServer(t *testing.T) {
 				_ = w.Run(ctx) // it is cancelled
 			}
 			if tc.killed {
+				summed := make(chan struct{})
 				f.summarize = func(r *http.Request) bool {
 					_, _ = io.Copy(io.Discard, r.Body) // only then is it known that the caller is gone
 					cancel()
 					<-r.Context().Done()
-					return true
+					f.summary()
+					close(summed)
+					return false // which nobody hears
 				}
 				watch()
 				server.CloseClientConnections()
-				for end := time.Now().Add(time.Minute); f.said("SUMMARY") == 0 && time.Now().Before(end); {
-					time.Sleep(time.Millisecond)
-				}
+				<-summed
 			}
 			if tc.fails {
 				f.summarize = func(*http.Request) bool { return false }
