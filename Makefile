@@ -158,7 +158,7 @@ crash:
 mutate: MUTANTS ?= 100
 mutate: SEED ?= 1
 mutate: comma := ,
-mutate: MUTATED ?= $(addprefix internal/,workflow compact handover session store compress carry catalog transcript mirror) team/internal/team/lease.go$(comma)hold.go
+mutate: MUTATED ?= $(addprefix internal/,workflow compact handover session store compress carry setup audit catalog transcript mirror) team/internal/team/lease.go$(comma)hold.go
 mutate:
 	$(GO) run ./internal/eval/mutate -n $(MUTANTS) -seed $(SEED) $(MUTATED)
 
