@@ -459,6 +459,9 @@ func (w *Opencode) idle(ctx context.Context, s *served) bool {
 // turn of ours has followed.
 func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error) {
 	defer transcript.Catch("", &err)
+	// A session at work has not said all, and what is read of it then counts as seen. So nothing
+	// is concluded unless it rested before and after it was read; when it rests later, we are told.
+	rests := w.idle(ctx, s)
 	list, err := w.look(ctx, s)
 	if err != nil || s.parent {
 		return false, err
@@ -472,9 +475,7 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 			}
 		}
 	}
-	// The answer is complete a moment before the session is idle. What is dealt with while it
-	// is at work would be forgotten when it rests, and that is told.
-	if !w.idle(ctx, s) || !s.follow(list, len(w.Prompts) > 0) || !s.turnEnded(false) {
+	if !rests || !w.idle(ctx, s) || !s.follow(list, len(w.Prompts) > 0) || !s.turnEnded(false) {
 		return false, nil
 	}
 	if !leased {

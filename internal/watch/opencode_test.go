@@ -192,46 +192,68 @@ func TestWatchOpencodeServer(t *testing.T) {
 	}
 }
 
-// A server whose session has answered and is not idle yet: that it is idle is told later,
-// and then the boundary counts.
-func TestWatchOpencodeAnsweredAndBusy(t *testing.T) {
+// A session that the watcher comes upon while it is at work: that it is idle is told later,
+// and then its boundary counts, also where the turn ended between two questions to the server.
+func TestWatchOpencodeStillAtWork(t *testing.T) {
 	t.Parallel()
-	f := &fakeOpencode{t: t, dir: t.TempDir()}
-	asked := make(chan struct{})
-	var once sync.Once
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		switch r.Method + " " + r.URL.Path {
-		case "GET /global/event":
-			f.idle(w) // of the turn before
-			<-asked
-			f.idle(w)
-			<-r.Context().Done()
-			return true
-		case "GET /session/status":
-			busy := false
-			once.Do(func() { busy = true })
-			if busy {
-				fmt.Fprint(w, `{"ses_1":{"type":"busy"}}`)
-				close(asked)
+	for name, until := range map[string]string{
+		"has answered":        "GET /session/status",
+		"answers when read":   "GET /session/ses_1/message",
+		"is at work when met": "GET /session/ses_1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fakeOpencode{t: t, dir: t.TempDir()}
+			f.committed("That is done.")
+			rests := make(chan struct{})
+			var once sync.Once
+			f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				atWork := false
+				asked := r.Method + " " + r.URL.Path
+				if asked == until {
+					once.Do(func() { atWork = true })
+				}
+				if atWork {
+					defer close(rests)
+				}
+				select {
+				case <-rests:
+				default:
+					atWork = true
+				}
+				switch {
+				case asked == "GET /global/event":
+					f.idle(w) // of the turn before
+					<-rests
+					f.idle(w)
+					<-r.Context().Done()
+					return true
+				case asked == "GET /session/status" && atWork:
+					fmt.Fprint(w, `{"ses_1":{"type":"busy"}}`)
+					return true
+				case asked == "GET /session/ses_1/message" && atWork:
+					fmt.Fprintf(w, "[%s]", strings.NewReplacer(`"status":"completed"`, `"status":"running"`, `,"completed":`, `,"began":`).Replace(strings.Join(f.messages, ",")))
+					return true
+				}
+				return false
 			}
-			return busy
-		}
-		return false
-	}
-	server := httptest.NewServer(f)
-	defer server.Close()
-	f.committed("That is done.")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	left := false
-	_ = onServer(server, testHome(t), compact.ResumeNever, func(r Report) {
-		if r.What == "left" {
-			left = true
-			cancel()
-		}
-	}).Run(ctx) // it is cancelled
-	if !left {
-		t.Error("the boundary was forgotten")
+			server := httptest.NewServer(f)
+			defer server.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			why := ""
+			_ = onServer(server, testHome(t), compact.ResumeNever, func(r Report) {
+				switch r.What {
+				case "compact":
+					why = r.Text.In(message.EN)
+				case "left":
+					cancel()
+				}
+			}).Run(ctx) // it is cancelled
+			if !strings.Contains(why, "commit") {
+				t.Errorf("the boundary was forgotten: %q", why)
+			}
+		})
 	}
 }
 
