@@ -22,6 +22,11 @@ import (
 	"time"
 )
 
+// thinking is the least that an answer to somebody's words takes. No model is faster, and
+// the agents count on it: Claude Code writes a message into its session's file up to a tenth
+// of a second after it has sent it. Answers to tools' results come at once.
+const thinking = 150 * time.Millisecond
+
 // Handler decides the answer to one model request. It is called concurrently
 // when the agent runs sub-agents side by side.
 type Handler func(*Request) Reply
@@ -96,6 +101,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 
 	reply := s.handler(req)
+	if len(req.Results()) == 0 {
+		reply.Delay = max(reply.Delay, thinking)
+	}
 	if reply.Delay > 0 {
 		select {
 		case <-time.After(reply.Delay):
