@@ -18,6 +18,7 @@ import (
 //	cat <<E … \                    a here-document, whose end may be put together from two lines
 //	ls `awk '"`>new`"' f`          a backquote in quotes in backquotes
 //	{ ls } always { touch new; }   a bracket that ends a word: zsh closes the block with it
+//	[[ a =~ (<(touch new)) ]]      a process substitution in the brackets of a pattern
 //
 // So all that is like them is refused, by its text and not by its tree.
 func (g *guard) readings(f *syntax.File, text string, lang syntax.LangVariant) {
@@ -37,6 +38,8 @@ func (g *guard) readings(f *syntax.File, text string, lang syntax.LangVariant) {
 			plain = matches(plainExpansion(), written(n))
 		case *syntax.ArithmExp:
 			plain = !n.Bracket
+		case *syntax.BinaryTest:
+			plain = n.Op != syntax.TsReMatch || !strings.ContainsAny(written(n.Y), "<>")
 		case *syntax.Word:
 			plain = n == body || paired(n)
 		case *syntax.Redirect:

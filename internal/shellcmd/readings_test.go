@@ -20,6 +20,7 @@ func TestTwoReadings(t *testing.T) {
 		"cat <<EOF\nEO\\\nF\ntouch new\nEOF",
 		`echo ${x:-<(touch new)}`,
 		"ls `awk '\"`>new`\"' f`",
+		`[[ a =~ (<(touch new)) ]]`, `[[ a =~ ((>(touch new))|b) ]]`, "[[ a =~ (<\\\n(touch new)) ]]",
 		// These in zsh.
 		"{ ls } always { touch new; }", "{ echo a} always { touch new; }", `{ echo "a"} always { touch new; }`, "{ x=a} always { touch new; }", "{ cat < f} always { touch new; }", "ls | { cat {a}} always { touch new; }", "echo }", `echo "{"}`, "echo ${x}}", "echo {a b}",
 		// Their kin.
@@ -37,7 +38,7 @@ func TestTwoReadings(t *testing.T) {
 	for _, line := range []string{
 		`echo "${x:-a}" "${x:+.a/b-c_1}" "${x-}"`, `echo ${f##*/} "${f%.*}" "${f%%.tar.gz}" "${PATH//:/ }" "${x/a/b}" "${x:1:2}" "${x: -1}" "${#x}" "${a[0]}" "${a[@]}" "${#a[@]}" "${x^^}"`,
 		`git show HEAD@{1} stash@{0}`, `echo {a,b}{1..3} \} "}" '}' {"a",b}`, `docker inspect --format={{.Id}} x`, "cat <<E\n}\nE", "{ ls {a,b}; }",
-		"ls # a \\ b", "ls # it's `here`\ngit status", "# a\nls # b\n# c", "grep -n '`' README.md", "grep -n \"\\`a\\`\" README.md", `grep '\\' f # the end`,
+		`[[ $x =~ ^(a|b)+[.]"c"$ ]]`, "ls # a \\ b", "ls # it's `here`\ngit status", "# a\nls # b\n# c", "grep -n '`' README.md", "grep -n \"\\`a\\`\" README.md", `grep '\\' f # the end`,
 		"cat <<E\na $x\nE", "cat <<'E'\na\\\nE", "cat <<\"E\" | sort\n\\\nE\nls", "cat <<E; ls\nE", "echo $(cat <<E\na\nE\n)", "ls \\\n  -l \\\n  f",
 	} {
 		if ok, why := ReadOnly(line); !ok {

@@ -159,7 +159,8 @@ type match struct {
 // can: shapes are written so that there is nothing to try again.
 func find(program string, args []arg) (m match, most int) {
 	list := shapes(program)
-	if len(list) > 0 {
+	// To zsh what stands behind these is arithmetic: --help counts the variable help down.
+	if len(list) > 0 && !matches(`^(exit|return|break|continue)$`, program) {
 		list = append(slices.Clip(list), shapes("<any>")...)
 	}
 	for _, s := range list {

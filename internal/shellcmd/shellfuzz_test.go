@@ -264,7 +264,7 @@ func (g grammar) name() string {
 func (g grammar) assign() string {
 	v := g.pick("1", "42", "f", "sub/k", "-o", "-delete", "--output=pwn", "evil", "./evil", "'a[$(touch p)]'", "'a[$(touch${IFS}p)]'", "'$(touch p)'", "'-v a[$({touch,p})]'", "-v", "'touch p'", "'w pwn'",
 		"'f pwn'", "./env", "", "PATH", g.word(1), "$((n+1))", "(1 2)", "($(touch p))", "([$(touch p)]=1)", "(a $(ls))", "'($(touch p))'", "'([$(touch p)]=1)'", "$(cat g)", "$(wc -l < f)", "\"$x\"", "$(git rev-parse HEAD)")
-	return g.pick(g.name()+"="+v, g.name()+"="+v, g.name()+"+="+v, "a["+g.arith()+"]="+v, "n="+strconv.Itoa(g.n(9)), "n=-1", "n=$((0-"+strconv.Itoa(g.n(9))+"))", "e=';'", "x=f", "a=(1 2)", "IFS="+g.pick("a", "-", "1", "/", "''")+"; x="+g.pick("fa-oapwn", "f-o", "f1-o1p"), "export x=-o", "for x in "+g.pick("f", "-o", "sub/*", "*", "$(ls)")+"; do :; done", "x="+g.pick("a-o", "a-delete", "f")+"; IFS="+g.pick("a", "f", ","), "read "+g.name()+" <<< "+v,
+	return g.pick(g.name()+"="+v, g.name()+"="+v, g.name()+"+="+v, "a["+g.arith()+"]="+v, "n="+strconv.Itoa(g.n(9)), "n=-1", "n=$((0-"+strconv.Itoa(g.n(9))+"))", "e=';'", "x=f", "a=(1 2)", "a=(1 2); "+g.pick("x", "help")+"='a[$(touch p)]'", "IFS="+g.pick("a", "-", "1", "/", "''")+"; x="+g.pick("fa-oapwn", "f-o", "f1-o1p"), "export x=-o", "for x in "+g.pick("f", "-o", "sub/*", "*", "$(ls)")+"; do :; done", "x="+g.pick("a-o", "a-delete", "f")+"; IFS="+g.pick("a", "f", ","), "read "+g.name()+" <<< "+v,
 		"printf -v "+g.name()+" %s "+v, "mapfile -t "+g.name()+" <<< "+v, "set -- "+v, ": ${"+g.name()+":="+v+"}")
 }
 
@@ -277,7 +277,7 @@ func (g grammar) arith() string {
 }
 
 func (g grammar) test(depth int) string {
-	return g.pick("-n "+g.word(depth), "-f "+g.word(1), "-v "+g.pick("x", "'a[$(touch p)]'", "$x", "a[x]"), g.word(1)+" == "+g.word(1), g.word(1)+" > "+g.word(1), g.word(1)+" =~ "+g.word(1),
+	return g.pick("-n "+g.word(depth), "-f "+g.word(1), "-v "+g.pick("x", "'a[$(touch p)]'", "$x", "a[x]"), g.word(1)+" == "+g.word(1), g.word(1)+" > "+g.word(1), g.word(1)+" =~ "+g.word(1), g.word(1)+" =~ ("+g.knot(1)+")",
 		g.arithWord()+" -eq "+g.arithWord(), g.word(1)+" -lt "+g.word(1), "! -e "+g.word(1), "a && "+g.word(1))
 }
 
@@ -288,7 +288,7 @@ func (g grammar) word(depth int) string {
 	}
 	return g.pick("a", "f", "g", "sub/k", "h.go", "'a b'", "1", "2", ".", "-n", "-l", "$x", "$n", "\"$x\"", "\"$n\"", "${x}", "\"${x:-f}\"", "${x%.go}", "${!x}", "${x@P}", "${x@Q}", "\"${a[@]}\"", "\"$@\"", "$*",
 		"${a[x]}", "${x:n}", "${x:"+g.arithWord()+"}", "$(("+g.arith()+"))", "$["+g.arith()+"]", "*", "*.go", "./*", "?", "[a-z]", "{f,g}", "{-o,g}", "-{o,n}", "$'f'", "$'\\x2do'", "~", "~/f", "''", "\"\"", "--", "-",
-		"-o", "pwn", "-i", "-delete", "--output=pwn", "\\-o", "-\"o\"", "'a[$(touch p)]'", "$#", "$?", "${#x}", "x=1", "\"-o$x\"", "f$x", "$x-o", "${x:=-o}", "+f", "@opts", "evil/ls", "$(touch p)", "{1..3}",
+		"-o", "pwn", "-i", "-delete", "--output=pwn", "\\-o", "-\"o\"", "'a[$(touch p)]'", "$#", "$?", "${#x}", "x=1", "\"-o$x\"", "f$x", "$x-o", "$#a[x]", "\"$#@[x]\"", "${x:=-o}", "+f", "@opts", "evil/ls", "$(touch p)", "{1..3}",
 		"$((-1))o", "$((0-1))o pwn", "$[-1]Otouch", "${n}o", "-$n", "${n}Otouch", "\"$x:s/f/-opwn/\"", "$x:s/f/-opwn/", "$=x", "\"$~x\"", "$^x", "$x[n]", "\"$a[x]\"", "$x[$(touch p)]", "\\;", "';'", "\"$e\"", "+", "{}", "''-o", "\"\"$x", "$x$n", "src/$x", "./\"$x\"",
 		"$(wc -l < f)", "$(wc -l < f)o", "$(git rev-parse HEAD)", "$(git describe)-o", "\"$(whoami)\"", "$(cat sub/k)", "<(ls)", "~-", "${x:+-o}", "${x#f}-o", "${n/1/-o}", "${?/0/-opwn}", "${?#0}-opwn", "${#/0/-opwn}", "${HOME:0:0}-opwn", "$HOME/f", "\"$PWD\"", "$n-o", "\"$n\"", "p"+g.pick("wn", "")+"\\\n")
 }
@@ -318,7 +318,7 @@ func (g grammar) simple(depth int) string {
 		"git grep "+o()+" x", "git stash "+g.pick("list", "show", "", "list "+o()), "git remote "+g.pick("-v", "add x y", "-v add x y", w()), "git reflog "+g.pick("", "show "+o(), "expire --all", w(), "delete HEAD@{0}"), "git rev-list "+o()+" HEAD", "git rev-parse "+w(),
 		"git symbolic-ref HEAD "+w(), "git worktree "+g.pick("list", "add pwn"), "git notes "+g.pick("list", "add -m x"), "git ls-files "+o(), "git shortlog "+o()+" HEAD", "git blame "+o()+" f", "git cat-file -p "+w(), "git status "+o(),
 		"xargs "+o()+" § < f", "find . | xargs §", "echo "+w()+" | xargs "+o()+" cat", "env "+g.pick(g.assign(), w(), "LC_ALL=C")+" §", "nice "+o()+" ls", "timeout "+g.pick("1", w(), "-k 1 1")+" §",
-		"command §", "builtin §", "exec §", g.assign()+" §", "IFS=, read x < f", "stdbuf -oL §",
+		"command §", "builtin §", "exec §", g.assign()+" §", "IFS=, read x < f", g.pick("COLUMNS", "TERM", "LANG", "TZ")+"=x ls", g.pick("exit", "return", "shift", "ulimit")+" --help", "stdbuf -oL §",
 		"printf "+w()+" "+w(), "printf '%s\\n' "+w(), "printf 'a%n' "+w(), "printf -v "+w()+" x", "read "+g.pick("-r ", "-a ", "")+w()+" < g", "mapfile "+g.pick("-t ", "-C 'touch p' -c 1 ", "")+g.name()+" < f",
 		"[ "+w()+" ]", "[ "+w()+" = "+w()+" ]", "[ "+w()+" -eq "+w()+" ]", "[ "+w()+" "+w()+" ]", "test -n "+w(), "test -v "+w(), "[ -f "+w()+" -a "+w()+" ]",
 		"unset "+w(), "set "+g.pick("-x", "-e", "-a", "-k", "-- "+w(), "-o pipefail", "-o allexport"), "shopt -s "+g.pick("nullglob", "expand_aliases", "extglob"), "trap "+w()+" EXIT", "alias ls='touch p'", "hash -p ./evil/ls ls", "jobs -x touch p",

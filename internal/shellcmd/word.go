@@ -110,9 +110,9 @@ func (w *walker) expand(wd *syntax.Word, s *scope, in quoting) []arg {
 	return b.args
 }
 
-// beside looks at what follows a part. zsh takes $x[…] for an element of x, whose
-// index is arithmetic, and $x:s/a/b/ or $x:t for a changed value, which may start with
-// anything; it expands $~x and its kind, which bash leaves as they are.
+// beside looks at what follows a part. zsh takes $x[…] for an element of x, and $#x[…] for
+// its length, whose index is arithmetic, and $x:s/a/b/ or $x:t for a changed value, which
+// may start with anything; it expands $~x and its kind, which bash leaves as they are.
 func (w *walker) beside(b *builder, parts []syntax.WordPart) {
 	if w.guard == nil || len(parts) < 2 {
 		return
@@ -122,7 +122,7 @@ func (w *walker) beside(b *builder, parts []syntax.WordPart) {
 	short = short && p.Short
 	switch dollar, is := parts[0].(*syntax.Lit); {
 	case !ok:
-	case short && next.Value[0] == '[':
+	case short && (next.Value[0] == '[' || p.Param.Value == "#" && matches(`^[\w*@]`, next.Value)):
 		w.odd(message.GuardArith, p)
 	case short && matches(`^:[A-Za-z&]`, next.Value):
 		b.safe = b.safe && b.known > 0
