@@ -378,14 +378,20 @@ func (w *Opencode) window(ctx context.Context, s *served, list []gjson.Result) i
 // worked, and nobody has stopped it.
 func (s *served) follow(list []gjson.Result, output bool) (ended bool) {
 	// Of what was before we came, and where its user has taken back what we know, the
-	// last turn.
+	// last turn. Hooks of the same session may have told newer turns meanwhile: then what was
+	// before the newest is no news, and told again it would begin that turn anew.
+	s.change(func(*compact.Thread) {})
 	from, last := 0, 0
 	for i, m := range list {
+		id := m.Get("info.id").String()
 		if typed(m) != "" {
 			last = i
 		}
-		if s.seen != "" && m.Get("info.id").String() == s.seen {
+		switch {
+		case s.seen != "" && id == s.seen:
 			from = i + 1
+		case from > 0 && id == s.thread.TurnID:
+			from = i
 		}
 	}
 	if from == 0 {

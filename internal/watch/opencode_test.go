@@ -20,6 +20,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -254,6 +255,68 @@ func TestWatchOpencodeStillAtWork(t *testing.T) {
 				t.Errorf("the boundary was forgotten: %q", why)
 			}
 		})
+	}
+}
+
+// Hooks in the server tell of the same turns as the watcher does. Where they were quicker by
+// more than one turn, the boundary that they have told stays what it is.
+func TestWatchOpencodeBehindItsHooks(t *testing.T) {
+	t.Parallel()
+	f := &fakeOpencode{t: t, dir: t.TempDir()}
+	met := make(chan struct{})
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method+" "+r.URL.Path != "GET /global/event" {
+			return false
+		}
+		f.idle(w)
+		<-met
+		f.idle(w)
+		<-r.Context().Done()
+		return true
+	}
+	server := httptest.NewServer(f)
+	defer server.Close()
+	turn := func(said, answer string) {
+		f.add("user", "", `{"type":"text","text":"`+said+`"}`)
+		f.add("assistant", `,"modelID":"m.1","providerID":"mock","tokens":{"input":5000,"output":1}`, `{"type":"text","text":"`+answer+`"}`)
+	}
+	turn("hello", "Hello.")
+	home := testHome(t)
+	hooks := func() {
+		turn("what was that?", "A greeting.")
+		f.committed("That is done.")
+		sess, err := home.Session("ses_1")
+		if err == nil {
+			_, err = session.UpdateThread(sess, func(th *compact.Thread) {
+				for _, e := range []host.Event{
+					host.TurnStarted{ID: "msg_2"}, host.UserMessage{Text: "what was that?"}, host.TurnEnded{},
+					host.TurnStarted{ID: "msg_4"}, host.UserMessage{Text: "write a lexer"}, host.CommandStarted{ID: "c1"},
+					host.CommandFinished{ID: "c1", Made: shellcmd.Verdict{Committed: true}},
+				} {
+					*th = th.Apply(e, compact.Settings{})
+				}
+			})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		close(met)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	why, first := "", true
+	_ = onServer(server, home, compact.ResumeNever, func(r Report) {
+		switch {
+		case r.What == "decision" && first:
+			first = false
+			hooks()
+		case r.What == "decision":
+			why = r.Text.In(message.EN)
+			cancel()
+		}
+	}).Run(ctx) // it is cancelled
+	if !strings.Contains(why, "commit") {
+		t.Errorf("the boundary was forgotten: %q", why)
 	}
 }
 
