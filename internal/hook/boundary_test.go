@@ -40,6 +40,11 @@ func TestNoBoundaryOfACommandIsDropped(t *testing.T) {
 			t.Run(name+"/"+line, func(t *testing.T) {
 				t.Parallel()
 				p := newAsideTurn(t)
+				call := func(event, in string) {
+					if _, errs := p.call(event, name, in); errs != "" {
+						t.Errorf("%s: %s", event, errs)
+					}
+				}
 				for n, c := range [][2]string{{"ls", "a.go\n"}, {line, output}} {
 					said := string(mustJSON(t, c[1]))
 					tool := "Bash"
@@ -50,7 +55,7 @@ func TestNoBoundaryOfACommandIsDropped(t *testing.T) {
 						tool = "run_shell_command"
 					}
 					use := fmt.Sprintf(`"prompt_id":"p1","tool_name":"`+tool+`","tool_use_id":"t%d","tool_input":{"command":%s}`, n, mustJSON(t, c[0]))
-					p.call("pre-tool-use", name, `"transcript_path":"$DIR/t.jsonl",`+use)
+					call("pre-tool-use", `"transcript_path":"$DIR/t.jsonl",`+use)
 					p.log += fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":%s}]},"toolUseResult":{"stdout":%s,"stderr":""}}`, p.now.Format("2006-01-02T15:04:05.000Z"), n, said, said) + "\n"
 					p.write("t.jsonl", p.log)
 					if name != string(host.ClaudeCode) { // which starts no process for a command that ended well
@@ -64,10 +69,10 @@ func TestNoBoundaryOfACommandIsDropped(t *testing.T) {
 						if name == string(host.Gemini) {
 							result = `"tool_response":{"llmContent":` + string(mustJSON(t, "Output: "+c[1]+"\nProcess Group PGID: 7")) + `}`
 						}
-						p.call("post-tool-use", name, use+","+result)
+						call("post-tool-use", use+","+result)
 					}
 				}
-				p.call("stop", name, `"transcript_path":"$DIR/t.jsonl","prompt_id":"p1","last_assistant_message":"I had a look."`)
+				call("stop", `"transcript_path":"$DIR/t.jsonl","prompt_id":"p1","last_assistant_message":"I had a look."`)
 				if got := p.memory().Thread.Boundary(); !slices.Equal(got.List(), known.List()) {
 					t.Errorf("the hooks know of %v, the thread sees %v", got.List(), known.List())
 				}
