@@ -131,7 +131,7 @@ func TestWatchServiceOfLaunchd(t *testing.T) {
 			t.Fatalf("%v:\n%s", err, plist)
 		}
 	}
-	if !strings.Contains(string(plist), "<string>/opt/a&lt;b/overtone</string>") || !strings.Contains(log(), "launchctl bootstrap gui/") {
+	if !strings.Contains(string(plist), "<key>ProgramArguments</key>\n<array>\n<string>/opt/a&lt;b/overtone</string>") || !strings.Contains(log(), "launchctl bootstrap gui/") {
 		t.Errorf("%s\n%s", plist, log())
 	}
 }
