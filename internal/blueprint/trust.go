@@ -98,23 +98,16 @@ func changeTrust(home string, f File, now time.Time, trust bool) (was bool, err 
 	if trust {
 		list.Files = append(list.Files, trusted{f.Path, hash(f.Source), now.UTC(), f.commands()})
 	}
-	data, err := json.MarshalIndent(list, "", "  ")
-	if err != nil {
-		return was, err
-	}
-	return was, store.AtomicWrite(filepath.Join(home, TrustFile), append(data, '\n'), 0o600)
+	return was, store.AtomicWrite(filepath.Join(home, TrustFile), store.JSONFile(list), 0o600)
 }
 
 func logTrust(home string, f File, now time.Time, trust bool) error {
-	line, err := json.Marshal(struct {
+	line := store.EncodeJSON(struct {
 		At      time.Time `json:"at"`
 		Trusted bool      `json:"trusted"`
 		Path    string    `json:"path"`
 		Hash    string    `json:"hash"`
 	}{now.UTC(), trust, f.Path, hash(f.Source)})
-	if err != nil {
-		return err
-	}
 	log, err := os.OpenFile(filepath.Join(home, trustLog), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err

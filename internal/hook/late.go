@@ -30,11 +30,8 @@ type note struct {
 
 // putOff leaves the call for the next one, and says so.
 func (c *call) putOff() {
-	data, err := json.Marshal(note{Event: c.event, Host: c.host.Name, At: c.now, Denied: c.denied, Input: c.input})
-	if err == nil {
-		err = c.sess.Defer(data)
-	}
-	if err != nil {
+	left := note{Event: c.event, Host: c.host.Name, At: c.now, Denied: c.denied, Input: c.input}
+	if err := c.sess.Defer(store.EncodeJSON(left)); err != nil {
 		c.complain("safeRun", fmt.Errorf("%w; this call is not recorded: %w", store.ErrBusy, err))
 		return
 	}

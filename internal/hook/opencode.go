@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/tidwall/gjson"
@@ -26,8 +25,8 @@ import (
 func serve(args []string, env Env) int {
 	lines := bufio.NewReaderSize(env.Stdin, 64<<10)
 	for {
-		line, err := readLine(lines)
-		if len(line) > 0 {
+		line, err := store.ReadLine(lines, 2*maxInput) // a longer one is no JSON
+		if line = bytes.TrimSpace(line); len(line) > 0 {
 			out := env.reply(args, line)
 			if _, err := fmt.Fprintf(env.Stdout, "%s\n", out); err != nil {
 				return 0
@@ -35,20 +34,6 @@ func serve(args []string, env Env) int {
 		}
 		if err != nil {
 			return 0
-		}
-	}
-}
-
-// readLine reads a line of any length up to what a call may send. A longer one is
-// passed over.
-func readLine(r *bufio.Reader) (line []byte, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) <= 2*maxInput {
-			line = append(line, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return bytes.TrimSpace(line), err
 		}
 	}
 }
@@ -66,15 +51,13 @@ func (e Env) reply(args []string, line []byte) []byte {
 			answer.Out = out
 		}
 	}
-	b, _ := json.Marshal(answer) // two fields that can be encoded
-	return b
+	return store.EncodeJSON(answer)
 }
 
 func (e Env) answer(args []string, ask gjson.Result) (out []byte) {
 	event, input := ask.Get("event").String(), []byte(ask.Get("input").Raw)
 	if event == "hello" {
-		out, _ = json.Marshal(host.OpencodeHello()) // texts
-		return out
+		return store.EncodeJSON(host.OpencodeHello())
 	}
 	root := "" // of the sessions' mirrors; none where there is no home
 	if folders, err := store.FindFolders(e.Getenv); err == nil {

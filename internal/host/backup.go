@@ -77,11 +77,7 @@ func (b Backups) Save(now time.Time, host Name, version string, files []*File, k
 		}
 		m.Files = append(m.Files, e)
 	}
-	data, err := json.MarshalIndent(m, "", "  ")
-	if err == nil {
-		err = store.AtomicWrite(filepath.Join(m.Dir, manifestFile), append(data, '\n'), 0o600)
-	}
-	if err != nil {
+	if err := store.AtomicWrite(filepath.Join(m.Dir, manifestFile), store.JSONFile(m), 0o600); err != nil {
 		return m, fmt.Errorf("back up: %w", err)
 	}
 	return m, nil

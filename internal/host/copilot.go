@@ -124,7 +124,7 @@ func copilotEnd(output string) (string, *int) {
 // hand it on.
 func encodeCopilot(in *Call, r Reply) []byte {
 	if r.Context != "" && slices.Contains([]string{"session-start", "user-prompt-submit", "post-tool-use"}, in.Event) {
-		return store.EncodeJSON(fields{{"additionalContext", r.Context}})
+		return store.EncodeJSON(store.Pairs("additionalContext", r.Context))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // geminiHost is Gemini CLI. Its hooks are named in its settings and come in Claude
@@ -148,18 +149,16 @@ func GeminiEnd(answer string) (string, *int) {
 // encodeGemini: what the model is to read is handed on by these events; what the
 // person is to read, by all of them.
 func encodeGemini(in *Call, r Reply) []byte {
-	var o fields
+	var o store.Fields
 	if r.Block != "" && in.Event == "user-prompt-submit" {
-		o.add("decision", "deny")
-		o.add("reason", r.Block)
+		o.Add("decision", "deny")
+		o.Add("reason", r.Block)
 	}
-	if r.Person != "" {
-		o.add("systemMessage", r.Person)
-	}
+	o.AddText("systemMessage", r.Person)
 	for _, h := range geminiHooks {
 		if h.command == in.Event && r.Context != "" && in.Event != "stop" {
-			o.add("hookSpecificOutput", fields{{"hookEventName", h.event}, {"additionalContext", r.Context}})
+			o.Add("hookSpecificOutput", store.Pairs("hookEventName", h.event, "additionalContext", r.Context))
 		}
 	}
-	return o.output()
+	return printed(o)
 }

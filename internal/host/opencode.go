@@ -151,17 +151,17 @@ func decodeOpencode(event string, data []byte) Call {
 
 // encodeOpencode writes what the plugin does, word for word.
 func encodeOpencode(_ *Call, r Reply) []byte {
-	o := slices.DeleteFunc(fields{
-		{"context", r.Context}, {"person", r.Person}, {"deny", r.Deny}, {"block", r.Block}, {"prompt", r.Prompt}, {"answer", r.Answer},
-	}, func(f field) bool { return f.val == "" })
+	o := slices.DeleteFunc(store.Pairs(
+		"context", r.Context, "person", r.Person, "deny", r.Deny, "block", r.Block, "prompt", r.Prompt, "answer", r.Answer,
+	), func(f store.Field) bool { return f.Value == "" })
 	if r.Compact {
-		o.add("compact", true)
+		o.Add("compact", true)
 	}
 	if r.Steers {
-		o.add("steers", true)
-		o.add("hold", r.Hold)
+		o.Add("steers", true)
+		o.Add("hold", r.Hold)
 	}
-	return o.output()
+	return printed(o)
 }
 
 // OpencodeEvents are what a part of a message says: a tool that has ended, in the words

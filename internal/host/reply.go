@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -34,15 +33,12 @@ type Reply struct {
 // encodePlain writes the specifications' output.
 func encodePlain(in *Call, r Reply) []byte {
 	if r.Deny != "" {
-		return store.EncodeJSON(fields{{"hookSpecificOutput", denial(r.Deny)}})
+		return store.EncodeJSON(store.Pairs("hookSpecificOutput", denial(r.Deny)))
 	}
-	var o fields
-	o.decide(r)
-	if r.System != "" {
-		o.add("systemMessage", r.System)
-	}
+	o := decided(r)
+	o.AddText("systemMessage", r.System)
 	if len(o) == 0 || r.System != "" || r.Result != "" {
-		o.add("result", r.Result)
+		o.Add("result", r.Result)
 	}
 	return store.EncodeJSON(o)
 }
@@ -51,49 +47,44 @@ func encodePlain(in *Call, r Reply) []byte {
 // taken over. There is no permissionDecision "allow" in it, ever: a hook of ours
 // must not answer questions that are the person's.
 func encodeHooks(in *Call, r Reply) []byte {
-	var o, specific fields
-	specific.add("hookEventName", hookName(in.Event))
+	specific := store.Pairs("hookEventName", hookName(in.Event))
 	if r.Deny != "" {
 		specific = denial(r.Deny)
 		if r.Ask {
-			specific[1].val = "ask"
+			specific[1].Value = "ask"
 		}
 	}
-	if r.Context != "" {
-		specific.add("additionalContext", r.Context)
-	}
+	specific.AddText("additionalContext", r.Context)
 	if r.Prompt != "" {
 		if raw := withPrompt(in.Tool.Input, r.Prompt); raw != nil {
-			specific.add("updatedInput", raw)
+			specific.Add("updatedInput", raw)
 		}
 	}
 	if r.Answer != "" {
 		if raw := withContent(in.Tool.Response, r.Answer); raw != nil {
-			specific.add("updatedToolOutput", raw)
+			specific.Add("updatedToolOutput", raw)
 		}
 	}
-	o.decide(r)
-	if r.Person != "" {
-		o.add("systemMessage", r.Person)
-	}
+	o := decided(r)
+	o.AddText("systemMessage", r.Person)
 	if len(specific) > 1 {
-		o.add("hookSpecificOutput", specific)
+		o.Add("hookSpecificOutput", specific)
 	}
-	return o.output()
+	return printed(o)
 }
 
-func (f *fields) decide(r Reply) {
+func decided(r Reply) (o store.Fields) {
 	if r.Block != "" {
-		f.add("decision", "block")
-		f.add("reason", r.Block)
+		o = store.Pairs("decision", "block", "reason", r.Block)
 	}
 	if r.Refuse {
-		f.add("decision", "block")
+		o.Add("decision", "block")
 	}
+	return o
 }
 
-func denial(reason string) fields {
-	return fields{{"hookEventName", "PreToolUse"}, {"permissionDecision", "deny"}, {"permissionDecisionReason", reason}}
+func denial(reason string) store.Fields {
+	return store.Pairs("hookEventName", "PreToolUse", "permissionDecision", "deny", "permissionDecisionReason", reason)
 }
 
 // withPrompt is the Agent tool's input with another prompt, in the foreground
@@ -118,37 +109,12 @@ func withContent(response json.RawMessage, line string) json.RawMessage {
 	return store.SetJSON([]byte(response), "content", []map[string]string{{"type": "text", "text": line}})
 }
 
-// fields is a JSON object with an order.
-type fields []field
-
-type field struct {
-	key string
-	val any
-}
-
-func (f *fields) add(key string, val any) { *f = append(*f, field{key, val}) }
-
-// output is what a hook prints: nothing at all where there is nothing to say.
-func (f fields) output() []byte {
-	if len(f) == 0 {
+// printed is what a hook prints: nothing at all where there is nothing to say.
+func printed(o store.Fields) []byte {
+	if len(o) == 0 {
 		return nil
 	}
-	return store.EncodeJSON(f)
-}
-
-func (f fields) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range f {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(store.EncodeJSON(m.key))
-		b.WriteByte(':')
-		b.Write(store.EncodeJSON(m.val))
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return store.EncodeJSON(o)
 }
 
 // hookName is the name of an event in settings and output: SubagentStop.

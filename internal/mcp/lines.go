@@ -13,6 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // maxLine bounds one message, in bytes.
@@ -47,7 +49,7 @@ func (l *lines) receive(r *bufio.Reader) {
 	defer close(l.in)
 	for l.end == nil {
 		var text []byte
-		text, l.end = readLine(r)
+		text, l.end = store.ReadLine(r, maxLine)
 		for _, m := range l.split(text) {
 			msg := l.decode(m)
 			if msg == nil {
@@ -64,17 +66,6 @@ func (l *lines) receive(r *bufio.Reader) {
 	defer l.mu.Unlock()
 	for len(l.open) > 0 {
 		l.answered.Wait()
-	}
-}
-
-// readLine gives one byte more than the limit of a line that is longer.
-func readLine(r *bufio.Reader) (text []byte, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		text = append(text, part[:min(len(part), maxLine+1-len(text))]...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return text, err
-		}
 	}
 }
 

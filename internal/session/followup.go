@@ -73,11 +73,7 @@ func followUp(tx *store.Tx, o Options, s *workflow.State, out workflow.Outcome, 
 
 // intend writes down what is about to be done.
 func (t todo) intend(tx *store.Tx) error {
-	data, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
-	return tx.AppendVersion(followUpFile, data)
+	return tx.AppendVersion(followUpFile, store.EncodeJSON(t))
 }
 
 // do does it and notes that it is done.

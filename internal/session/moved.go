@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"time"
@@ -97,11 +96,7 @@ func Unpack(s *store.Session, p Parcel, o Options, transcript, note string, even
 		if note != "" {
 			m.Outbox = append(m.Outbox, Message{Model: note, At: workflow.Stamp(o.Now)})
 		}
-		data, err := json.Marshal(m)
-		if err != nil {
-			return err
-		}
-		if err := raw.AppendVersion(MemoryFile, data); err != nil {
+		if err := raw.AppendVersion(MemoryFile, store.EncodeJSON(m)); err != nil {
 			return err
 		}
 		return raw.Emit(events...)
@@ -111,11 +106,7 @@ func Unpack(s *store.Session, p Parcel, o Options, transcript, note string, even
 // WriteMoved writes it down.
 func WriteMoved(s *store.Session, m Moved) error {
 	m.Schema = 1
-	data, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return err
-	}
-	return s.Update(func(tx *store.Tx) error { return tx.Write(movedFile, append(data, '\n')) })
+	return s.Update(func(tx *store.Tx) error { return tx.Write(movedFile, store.JSONFile(m)) })
 }
 
 // ForgetMoved makes a session one that never moved.

@@ -245,13 +245,7 @@ func (tx *Tx) keepPast(past Past) error {
 // keepHanded remembers what was handed over, for whoever asks.
 func (tx *Tx) keepHanded(h Handed) error { return tx.writeJSON(handedFile, h) }
 
-func (tx *Tx) writeJSON(name string, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return tx.Write(name, data)
-}
+func (tx *Tx) writeJSON(name string, v any) error { return tx.Write(name, store.EncodeJSON(v)) }
 
 // ReadHanded is what was handed over last; false where nothing was.
 func ReadHanded(s *store.Session) (Handed, bool) { return readJSON[Handed](s.Read(handedFile)) }

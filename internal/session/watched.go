@@ -132,15 +132,11 @@ func UpdateWatched(s *store.Session, loose bool, f func(*Watched, *compact.Threa
 			}
 			events := f(&w, &m.Thread)
 			w.Schema = watchedSchema
-			data, err := json.MarshalIndent(w, "", "  ")
-			if err != nil {
-				return err
-			}
 			write := tx.Write
 			if loose {
 				write = tx.WriteLoose
 			}
-			if data = append(data, '\n'); !bytes.Equal(data, old) {
+			if data := store.JSONFile(w); !bytes.Equal(data, old) {
 				if err := write(store.WatchFile, data); err != nil {
 					return err
 				}

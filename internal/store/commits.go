@@ -93,11 +93,7 @@ func (h *Home) lockCommits() (unlock func(), err error) {
 func (h *Home) appendCommits(list ...Commit) error {
 	var lines []byte
 	for _, c := range list {
-		data, err := json.Marshal(c)
-		if err != nil {
-			return err
-		}
-		lines = append(append(lines, data...), '\n')
+		lines = append(append(lines, EncodeJSON(c)...), '\n')
 	}
 	path := filepath.Join(h.root, commitsFile)
 	if info, err := os.Lstat(path); err == nil && (!info.Mode().IsRegular() || info.Size() > maxCommitsFile) {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,13 +21,7 @@ func (e unknownEvent) Error() string { return message.UnknownEvent.Format(messag
 // Event is something that happened, to be put on the timeline.
 type Event struct {
 	Type string // one of message's Event constants
-	Data []Field
-}
-
-// Field is one member of an event's line.
-type Field struct {
-	Key   string
-	Value any // anything encoding/json takes
+	Data Fields
 }
 
 // On makes an event from alternating keys and values:
@@ -37,11 +30,7 @@ type Field struct {
 //
 // It panics when a key is not a string or lacks its value.
 func On(typ string, pairs ...any) Event {
-	e := Event{Type: typ, Data: make([]Field, 0, len(pairs)/2)}
-	for i := 0; i < len(pairs); i += 2 {
-		e.Data = append(e.Data, Field{Key: pairs[i].(string), Value: pairs[i+1]})
-	}
-	return e
+	return Event{Type: typ, Data: Pairs(pairs...)}
 }
 
 // timeLayout is ISO 8601 with exactly three digits of milliseconds, so that
@@ -145,26 +134,19 @@ func encode(w *bytes.Buffer, ts string, e Event) error {
 	if !ok {
 		return unknownEvent(e.Type)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	own := []Field{{"ts", ts}, {"type", e.Type}, {"category", message.EventCategory(e.Type)}, {"label", label.ZH}}
-	begin := w.Len()
-	for i, f := range append(own, e.Data...) {
+	line := Pairs("ts", ts, "type", e.Type, "category", message.EventCategory(e.Type), "label", label.ZH)
+	for i, f := range e.Data {
 		// The last of several fields with one key wins.
 		again := func(later Field) bool { return later.Key == f.Key }
-		if i >= len(own) && (reserved(f.Key) || slices.ContainsFunc(e.Data[i-len(own)+1:], again)) {
-			continue
-		}
-		for j, v := range [...]any{f.Key, f.Value} {
-			w.WriteByte(",:"[j])
-			if err := enc.Encode(v); err != nil {
-				return fmt.Errorf("encode event %s: %w", e.Type, err)
-			}
-			w.Truncate(w.Len() - 1) // Encode ends with a newline
+		if !reserved(f.Key) && !slices.ContainsFunc(e.Data[i+1:], again) {
+			line = append(line, f)
 		}
 	}
-	w.Bytes()[begin] = '{'
-	w.WriteString("}\n")
+	raw, err := line.MarshalJSON()
+	if err != nil {
+		return fmt.Errorf("encode event %s: %w", e.Type, err)
+	}
+	w.Write(append(raw, '\n'))
 	return nil
 }
 

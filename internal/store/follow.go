@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -109,6 +110,18 @@ func completeLines(f io.ReaderAt, at, size int64, fn func(line []byte, end int64
 		}
 	}
 	return nil
+}
+
+// ReadLine reads a line of any length, with its end; of one that is longer than most, its
+// first most+1 bytes.
+func ReadLine(r *bufio.Reader, most int) (line []byte, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part[:min(len(part), most+1-len(line))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
 }
 
 func readRange(f io.ReaderAt, from, to int64) ([]byte, error) {

@@ -61,6 +61,63 @@ func EncodeJSON(v any) json.RawMessage {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
+// Field is one member of a JSON object.
+type Field struct {
+	Key   string
+	Value any // anything encoding/json takes
+}
+
+// Fields are the members of a JSON object, in order.
+type Fields []Field
+
+// Pairs makes members from alternating keys and values. It panics when a key is not a
+// string or lacks its value.
+func Pairs(pairs ...any) Fields {
+	f := make(Fields, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		f.Add(pairs[i].(string), pairs[i+1])
+	}
+	return f
+}
+
+// Add appends a member.
+func (f *Fields) Add(key string, value any) { *f = append(*f, Field{key, value}) }
+
+// AddText appends a text, unless it is empty.
+func (f *Fields) AddText(key, text string) {
+	if text != "" {
+		f.Add(key, text)
+	}
+}
+
+// MarshalJSON fails where a value cannot be encoded.
+func (f Fields) MarshalJSON() ([]byte, error) {
+	b := bytes.NewBufferString("{")
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	for _, m := range f {
+		for j, v := range [...]any{m.Key, m.Value} {
+			if err := e.Encode(v); err != nil {
+				return nil, err
+			}
+			b.Bytes()[b.Len()-1] = ":,"[j] // in the place of Encode's newline
+		}
+	}
+	if len(f) > 0 {
+		b.Truncate(b.Len() - 1)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// JSONFile is a document as it stands in a file of its own: two spaces and a final newline.
+func JSONFile(v any) []byte {
+	var b bytes.Buffer
+	_ = json.Indent(&b, EncodeJSON(v), "", "  ") // what was encoded is valid
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
 // SetJSON is a JSON object with another value at a path of gjson's, keys with dots between
 // them; objects that are missing on the way are made. No other byte changes. What is no
 // object stays as it is.

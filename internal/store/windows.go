@@ -41,9 +41,5 @@ func (h *Home) LearnWindow(model string, window int64) error {
 		clear(windows)
 	}
 	windows[model] = window
-	data, err := json.MarshalIndent(windows, "", "  ")
-	if err != nil {
-		return err
-	}
-	return AtomicWrite(filepath.Join(h.root, windowsFile), append(data, '\n'), 0o600)
+	return AtomicWrite(filepath.Join(h.root, windowsFile), JSONFile(windows), 0o600)
 }

@@ -166,7 +166,7 @@ func (w *Codex) tidy(t *thread, a doTidy) {
 
 // inject puts the packet into the thread where it stands, as hooks do.
 func (w *Codex) inject(t *thread, a doInject) {
-	content, _ := json.Marshal([]any{map[string]any{"type": "input_text", "text": a.Text}}) // strings can be written
+	content := store.EncodeJSON([]any{map[string]any{"type": "input_text", "text": a.Text}})
 	item := json.RawMessage(`{"type":"message","role":"developer","content":` + string(content) + `}`)
 	w.post("thread/inject_items", map[string]any{"threadId": t.id, "items": []any{item}}, func(_ json.RawMessage, err error) {
 		w.added(t, a.Packet, "", err)

@@ -3,7 +3,6 @@ package watch
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -143,11 +142,7 @@ func (w *Claude) readAll(ctx context.Context) {
 }
 
 func (w *Claude) write(ctx context.Context, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	if err := w.conn.write(ctx, b); err != nil {
+	if err := w.conn.write(ctx, store.EncodeJSON(v)); err != nil {
 		return fmt.Errorf("write to claude: %w", err)
 	}
 	return nil

@@ -181,11 +181,7 @@ func (c *Client) start(cl *call, timeout time.Duration) int64 {
 
 func (c *Client) write(id int64, method string, params any) (err error) {
 	defer transcript.Catch("", &err)
-	b, err := encodeFrame(id, method, params)
-	if err == nil {
-		err = c.conn.write(c.ctx, b)
-	}
-	return err
+	return c.conn.write(c.ctx, encodeFrame(id, method, params))
 }
 
 // settle gives cl its one answer; later ones are dropped.

@@ -20,6 +20,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // conn carries whole messages to and from an app-server.
@@ -152,22 +153,13 @@ var errTooLong = errors.New("message exceeds 16 MiB")
 
 // readLine returns the next non-empty line without its end.
 func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
 	for {
-		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) > maxMessage {
-			return nil, errTooLong
+		line, err := store.ReadLine(r, maxMessage)
+		if len(line) > maxMessage {
+			err = errTooLong
 		}
-		line = append(line, part...)
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err != nil:
-			return nil, err
-		default:
-			if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
-				return line, nil
-			}
-			line = line[:0]
+		if line = bytes.TrimRight(line, "\r\n"); err != nil || len(line) > 0 {
+			return line, err
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // maxMessage bounds one message of the app-server; it is the server's own
@@ -43,8 +45,8 @@ func parseFrame(b []byte) (f frame, err error) {
 	return f, err
 }
 
-func encodeFrame(id int64, method string, params any) ([]byte, error) {
-	return json.Marshal(struct {
+func encodeFrame(id int64, method string, params any) []byte {
+	return store.EncodeJSON(struct {
 		ID     int64  `json:"id,omitempty"`
 		Method string `json:"method"`
 		Params any    `json:"params,omitempty"`

@@ -53,9 +53,5 @@ func (c cursor) save(root string) error {
 	if err := os.MkdirAll(folder(root), 0o700); err != nil {
 		return err
 	}
-	data, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	return store.LooseWrite(cursorFile(root), data, 0o600)
+	return store.LooseWrite(cursorFile(root), store.EncodeJSON(c), 0o600)
 }

@@ -1,7 +1,6 @@
 package team
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -110,32 +109,18 @@ func outbound(s Settings, session string, o store.Outgoing, from origin) (*nats.
 	if _, known := message.EventLabel(typ); !known && !plainName(typ) {
 		typ = "other"
 	}
-	var b bytes.Buffer
-	b.WriteByte('{')
-	member := func(key string, raw []byte) {
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.Quote(key) + ":")
-		b.Write(raw)
-	}
-	text := func(key, value string) {
-		if value != "" {
-			raw, _ := json.Marshal(value) // a string
-			member(key, raw)
-		}
-	}
+	var line store.Fields
 	if !o.Time().IsZero() {
-		text("ts", o.TS)
+		line.AddText("ts", o.TS)
 	}
-	text("type", typ)
-	text("category", message.EventCategory(typ))
-	text("host", from.Host)
-	text("project", from.Project)
+	line.AddText("type", typ)
+	line.AddText("category", message.EventCategory(typ))
+	line.AddText("host", from.Host)
+	line.AddText("project", from.Project)
 	for _, f := range o.Data() {
 		raw, _ := f.Value.(json.RawMessage)
 		if slices.Contains(openFields, f.Key) && openValue(gjson.ParseBytes(raw)) {
-			member(f.Key, raw)
+			line = append(line, f)
 		}
 	}
 	if from.Shared && len(s.Recipients) > 0 {
@@ -145,12 +130,11 @@ func outbound(s Settings, session string, o store.Outgoing, from origin) (*nats.
 		}
 		// What does not fit stays here; the rest of the event goes.
 		if len(sealed) < maxSealed {
-			text("sealed", base64.StdEncoding.EncodeToString(sealed))
+			line.Add("sealed", base64.StdEncoding.EncodeToString(sealed))
 		}
 	}
-	b.WriteByte('}')
 	m := nats.NewMsg(eventPrefix + s.Machine + "." + session + "." + subjectToken(typ))
-	m.Data = b.Bytes()
+	m.Data = store.EncodeJSON(line)
 	m.Header.Set(idHeader, eventID(s.Machine, session, o.Mark.Seq))
 	m.Header.Set(markHeader, o.Mark.Line+"."+o.Mark.Pair)
 	return m, nil

@@ -231,11 +231,7 @@ func writeBundle(w io.Writer, man Manifest, path string, size int64, p session.P
 		_, err := out.Write(data)
 		return err
 	}
-	manifest, err := json.Marshal(man)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(add("manifest.json", manifest), add("workflow.json", cleanJSON(p.Workflow)), add("memory.json", cleanJSON(p.Memory)))
+	err := errors.Join(add("manifest.json", store.EncodeJSON(man)), add("workflow.json", cleanJSON(p.Workflow)), add("memory.json", cleanJSON(p.Memory)))
 	if err != nil {
 		return err
 	}
@@ -306,8 +302,7 @@ func cleanLine(line []byte) []byte {
 		if b.Type != "thinking" || bytes.Equal(transcript.MapStrings(b.Raw, cleanField), b.Raw) {
 			return b.Raw
 		}
-		note, _ := json.Marshal(map[string]string{"type": "text", "text": "[REDACTED:thinking]"})
-		return note
+		return store.EncodeJSON(map[string]string{"type": "text", "text": "[REDACTED:thinking]"})
 	})
 	return append(transcript.MapStrings(entry, cleanField), '\n')
 }
@@ -616,7 +611,6 @@ func (m *Mover) place(src *incoming, path, from, to string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
-	store.SweepTemp(filepath.Dir(path), m.Now()) // what an earlier version left
 	tmp, err := src.beside(path)
 	if err != nil {
 		return "", err
@@ -652,11 +646,7 @@ func mapFolder(line []byte, from, to string) []byte {
 		if v.Type != gjson.String || err != nil || !filepath.IsLocal(rel) {
 			return raw
 		}
-		quoted, err := json.Marshal(filepath.Join(to, rel))
-		if err != nil {
-			return raw
-		}
-		return quoted
+		return store.EncodeJSON(filepath.Join(to, rel))
 	})
 	return append(bytes.Clone(out), line[len(body):]...)
 }

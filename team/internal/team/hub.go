@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Names on the hub.
@@ -255,10 +256,7 @@ func (m stored) marker() bool {
 
 func parseStored(m *nats.Msg) stored {
 	last := func(key string) string {
-		v := m.Header.Values(key)
-		if len(v) == 0 {
-			return ""
-		}
+		v := append([]string{""}, m.Header.Values(key)...)
 		return v[len(v)-1]
 	}
 	s := stored{Subject: last(jetstream.SubjectHeader), Header: m.Header, Data: m.Data}
@@ -295,10 +293,6 @@ func (h *Hub) page(ctx context.Context, stream, filter string, seq uint64, start
 	if !start.IsZero() {
 		req.Seq, req.StartTime = 0, &start
 	}
-	body, err := json.Marshal(req)
-	if err != nil {
-		return seq, false, err
-	}
 	reply := h.nc.NewInbox()
 	sub, err := h.nc.SubscribeSync(reply)
 	if err != nil {
@@ -308,7 +302,7 @@ func (h *Hub) page(ctx context.Context, stream, filter string, seq uint64, start
 	if err := sub.SetPendingLimits(readBatch+8, 64<<20); err != nil {
 		return seq, false, err
 	}
-	if err := h.nc.PublishRequest("$JS.API.DIRECT.GET."+stream, reply, body); err != nil {
+	if err := h.nc.PublishRequest("$JS.API.DIRECT.GET."+stream, reply, store.EncodeJSON(req)); err != nil {
 		return seq, false, err
 	}
 	next = seq
@@ -424,10 +418,7 @@ func (h *Hub) newest(ctx context.Context, stream, subject string, ours func(stor
 func (h *Hub) api(ctx context.Context, name string, req, resp any) error {
 	var body []byte
 	if req != nil {
-		var err error
-		if body, err = json.Marshal(req); err != nil {
-			return err
-		}
+		body = store.EncodeJSON(req)
 	}
 	for tries := 0; ; tries++ {
 		wait, cancel := context.WithTimeout(ctx, min(time.Second<<tries, dialTimeout))

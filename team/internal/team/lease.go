@@ -1,6 +1,7 @@
 package team
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Lease says which machine may go on with a session that moves.
@@ -82,9 +84,7 @@ func parseLease(m stored) (Lease, bool) {
 	if lasts > 0 && !m.Time.IsZero() {
 		l.ends = m.Time.Add(lasts)
 	}
-	if l.Token == 0 {
-		l.Token = m.Seq
-	}
+	l.Token = cmp.Or(l.Token, m.Seq)
 	return l, true
 }
 
@@ -166,22 +166,13 @@ func (h *Hub) step(ctx context.Context, l, from Lease, ttl time.Duration, now fu
 	// By the clock on the wall: the other stands still while a machine sleeps.
 	l.Nonce, l.Expires = rand.Text(), now().Add(ttl).UTC().Round(0)
 	l.Seconds = int64(max(time.Second, ttl.Round(time.Second)) / time.Second)
-	data, err := json.Marshal(l)
-	if err != nil {
-		return l, err
-	}
 	m := nats.NewMsg(leasePrefix + l.Session)
-	m.Data = data
+	m.Data = store.EncodeJSON(l)
 	m.Header.Set(jetstream.MsgTTLHeader, strconv.Itoa(int(stepFor/time.Second)))
 	for tries := 0; ; tries++ {
-		wait, cancel := context.WithTimeout(ctx, dialTimeout)
-		ack, err := h.js.PublishMsg(wait, m, jetstream.WithExpectStream(leaseStream), jetstream.WithExpectLastSequencePerSubject(from.rev))
-		cancel()
+		seq, err := h.follow(ctx, leaseStream, m, from.rev)
 		if err == nil {
-			l.seq, l.rev = ack.Sequence, ack.Sequence
-			if l.Token == 0 {
-				l.Token = ack.Sequence
-			}
+			l.seq, l.rev, l.Token = seq, seq, cmp.Or(l.Token, seq)
 			return l, nil
 		}
 		if ctx.Err() != nil {
@@ -272,13 +263,7 @@ func (h *Hub) changeBundle(ctx context.Context, session string, change func(bund
 		if err != nil || b == old {
 			return err
 		}
-		data, err := json.Marshal(b)
-		if err != nil {
-			return err
-		}
-		wait, cancel := context.WithTimeout(ctx, dialTimeout)
-		_, err = h.js.Publish(wait, bundleKey(session), data, jetstream.WithExpectStream(leaseStream), jetstream.WithExpectLastSequencePerSubject(rev))
-		cancel()
+		_, err = h.follow(ctx, leaseStream, &nats.Msg{Subject: bundleKey(session), Data: store.EncodeJSON(b)}, rev)
 		if err == nil {
 			return nil
 		}

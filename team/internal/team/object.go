@@ -17,6 +17,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Content travels as objects, in a bucket of the machine that wrote it, in the
@@ -111,13 +113,9 @@ func (h *Hub) upload(ctx context.Context, info jetstream.ObjectInfo, r io.Reader
 		return 0, err
 	}
 	info.Digest = digestName(sum)
-	data, err := json.Marshal(info)
-	if err != nil {
-		return 0, err
-	}
 	wait, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
-	ack, err := h.js.Publish(wait, metaOf(info.Bucket, info.Name), data)
+	ack, err := h.js.Publish(wait, metaOf(info.Bucket, info.Name), store.EncodeJSON(info))
 	if err != nil {
 		return 0, err
 	}

@@ -105,8 +105,7 @@ func (s Settings) Save(root string) error {
 // Encode is the settings as a file.
 func (s Settings) Encode() []byte {
 	s.Schema = settingsSchema
-	data, _ := json.MarshalIndent(s, "", "  ") // strings and numbers
-	return append(data, '\n')
+	return store.JSONFile(s)
 }
 
 // shares reports whether the content of a session in that folder may leave.

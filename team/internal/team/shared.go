@@ -3,7 +3,6 @@ package team
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -153,7 +152,7 @@ func (l Library) fetchWork(ctx context.Context, machine, id string, info objectI
 		if strings.TrimSpace(text) == "" {
 			return
 		}
-		line, _ := json.Marshal(map[string]any{ // strings
+		line := store.EncodeJSON(map[string]any{
 			"type": "assistant", "uuid": name, "sessionId": id, "cwd": w.Folder, "timestamp": w.At.UTC().Format(time.RFC3339Nano),
 			"message": map[string]any{"role": "assistant", "content": []map[string]string{{"type": "text", "text": text}}},
 		})

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -228,10 +229,7 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 		if err != nil {
 			continue // a state that cannot be read is for `overtone doctor`
 		}
-		data, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
+		data := store.EncodeJSON(v)
 		if !bytes.Equal(data, old.value) {
 			if old.rev, err = st.s.hub.put(ctx, stateStream, statePrefix+st.s.Set.Machine+"."+info.ID, data, old.rev); err != nil {
 				return err
@@ -265,10 +263,7 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 	} else if twin {
 		st.s.report("twin", Report{Text: message.Because(message.TeamTwin, st.s.Set.Machine)})
 	}
-	data, err := json.Marshal(Beat{1, st.s.Set.Machine, st.s.Version, now.UTC(), st.s.total, st.s.cur.Lost, homePlace(st.s.Set, st.s.Home.Root())})
-	if err != nil {
-		return err
-	}
+	data := store.EncodeJSON(Beat{1, st.s.Set.Machine, st.s.Version, now.UTC(), st.s.total, st.s.cur.Lost, homePlace(st.s.Set, st.s.Home.Root())})
 	if _, err := st.s.hub.put(ctx, stateStream, statePrefix+st.s.Set.Machine, data, 0); err != nil {
 		return err
 	}
@@ -296,12 +291,10 @@ func (st *states) sayAgain(f Fleet) {
 // the new revision and writes again.
 func (h *Hub) put(ctx context.Context, stream, subject string, data []byte, rev uint64) (uint64, error) {
 	for range 5 {
-		wait, cancel := context.WithTimeout(ctx, ackTimeout)
-		ack, err := h.js.Publish(wait, subject, data, jetstream.WithExpectStream(stream), jetstream.WithExpectLastSequencePerSubject(rev))
-		cancel()
+		seq, err := h.follow(ctx, stream, &nats.Msg{Subject: subject, Data: data}, rev)
 		switch {
 		case err == nil:
-			return ack.Sequence, nil
+			return seq, nil
 		case ctx.Err() != nil:
 			return rev, ctx.Err()
 		case h.wasRefused(subject):
@@ -318,6 +311,18 @@ func (h *Hub) put(ctx context.Context, stream, subject string, data []byte, rev 
 		}
 	}
 	return rev, fmt.Errorf("%w: %s is written by somebody else", errNotAcknowledged, subject)
+}
+
+// follow publishes a message that has to follow upon the one in that place, and returns its
+// own place.
+func (h *Hub) follow(ctx context.Context, stream string, m *nats.Msg, rev uint64) (seq uint64, err error) {
+	wait, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	ack, err := h.js.PublishMsg(wait, m, jetstream.WithExpectStream(stream), jetstream.WithExpectLastSequencePerSubject(rev))
+	if err != nil {
+		return 0, err
+	}
+	return ack.Sequence, nil
 }
 
 func wrongRevision(err error) bool {
@@ -405,7 +410,7 @@ func (h *Hub) SaveFleet(f Fleet, root string, now time.Time) error {
 			leases[v.Session] = l
 		}
 	}
-	data, err := json.Marshal(struct {
+	data := store.EncodeJSON(struct {
 		Schema   int              `json:"schema"`
 		At       time.Time        `json:"at"`
 		Machine  string           `json:"machine"`
@@ -413,8 +418,5 @@ func (h *Hub) SaveFleet(f Fleet, root string, now time.Time) error {
 		Sessions []State          `json:"sessions"`
 		Leases   map[string]Lease `json:"leases"`
 	}{1, now.UTC(), h.set.Machine, append([]Beat{}, f.Beats...), append([]State{}, f.States...), leases})
-	if err != nil {
-		return err
-	}
 	return store.LooseWrite(filepath.Join(folder(root), "fleet.json"), data, 0o600)
 }

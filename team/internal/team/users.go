@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"filippo.io/age"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 
@@ -154,11 +155,7 @@ func (n Node) updateUsers(change func(*users) error) (users, error) {
 		return list, nil
 	}
 	list.Schema = 1
-	data, err := json.MarshalIndent(list, "", "  ")
-	if err != nil {
-		return list, err
-	}
-	return list, store.AtomicWrite(n.path(usersFile), append(data, '\n'), 0o600)
+	return list, store.AtomicWrite(n.path(usersFile), store.JSONFile(list), 0o600)
 }
 
 // The nodes of a cluster tell each other who may connect through the hub itself:
@@ -218,23 +215,18 @@ func (n Node) exchange(ctx context.Context, admin *Hub) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(told{list, identity})
-	if err != nil {
-		return err
-	}
-	sealed, err := sealForNodes(seed, data)
+	sealed, err := sealForNodes(seed, store.EncodeJSON(told{list, identity}))
 	if err != nil {
 		return err
 	}
 	// Of two nodes that write at once one fails, and merges the next time.
-	_, err = admin.js.Publish(ctx, nodeKey, sealed, jetstream.WithExpectStream(nodeStream), jetstream.WithExpectLastSequencePerSubject(m.Seq))
+	_, err = admin.follow(ctx, nodeStream, &nats.Msg{Subject: nodeKey, Data: sealed}, m.Seq)
 	return err
 }
 
 // text is a list by which it can be compared with others.
 func (l users) text() string {
-	text, _ := json.Marshal(users{1, append([]user{}, l.Users...), append([]string{}, l.Recipients...), l.KeyAt}) // strings and times
-	return string(text)
+	return string(store.EncodeJSON(users{1, append([]user{}, l.Users...), append([]string{}, l.Recipients...), l.KeyAt}))
 }
 
 // nodeWork is scrypt's factor: the seed is random already, and needs no stretching.
