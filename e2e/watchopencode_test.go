@@ -134,13 +134,6 @@ func TestWatchOpencode(t *testing.T) {
 	if last := o.API.last(); !strings.Contains(last.Last(), handed) || summaries != 2 {
 		t.Errorf("%d compactions, then %q", summaries, last.Last())
 	}
-
-	s.change(config, "resume: always", "resume: never")
-	says = "That is done."
-	out := s.exec("", "overtone", "watch", "opencode", "--json", "--mode", "auto", "--debounce", "100ms", "--url", o.url, "Please write a lexer of your own, and commit it.", "what was that?")
-	if n := strings.Count(out, `"what":"left"`) + strings.Count(out, `"what":"held"`); n != 1 || strings.Count(out, `"output":"That is done."`) != 2 {
-		t.Errorf("prompts: %s", out)
-	}
 }
 
 // watched waits for a watcher to have a session's lease: until then our plugin in the server

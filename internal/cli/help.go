@@ -204,7 +204,7 @@ func valueName(f *pflag.Flag) string {
 	return cmp.Or(map[string]string{
 		"session": "id", "thread": "id", "in": "agent", "since": "when", "bin": "program", "dir": "folder", "tenant": "name", "node": "name",
 		"transcript": "file", "policy": "file", "html": "file", "out": "file", "ca": "file", "creds": "file", "socket": "file",
-		"base-url": "url", "hub": "url", "otlp": "url", "remote": "url", "listen": "address", "cluster": "address", "route": "address",
+		"base-url": "url", "hub": "url", "remote": "url", "listen": "address", "cluster": "address", "route": "address",
 		"tools": "ranges", "thinking": "ranges", "users": "on|off", "header": "key=value", "run": "stage=command", "remote-auth-token-env": "variable",
 	}[f.Name], f.Name)
 }

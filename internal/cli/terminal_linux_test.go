@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -194,8 +192,6 @@ func TestEveryTeamCommandOnATerminal(t *testing.T) {
 	if text, err := exec.Command("go", "build", "-C", "../../team", "-o", program, "./cmd/overtone-team").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, text)
 	}
-	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }))
-	defer collector.Close()
 	const session = "0de30000-0000-4000-8000-000000000002"
 	for _, lang := range []string{"en_US.UTF-8", "zh_TW.UTF-8"} {
 		t.Run(lang, func(t *testing.T) {
@@ -214,18 +210,17 @@ func TestEveryTeamCommandOnATerminal(t *testing.T) {
 				{"handoff push", session},
 				{"recall", "importer"},
 				{"handoff pull", session},
-				{"export", "--once --otlp " + collector.URL},
 				{"doctor", ""},
 				{"up", "--listen nowhere"},
 				{"help", "ship"},
 				{"join", "--force " + invitation},
 			})
-			for _, path := range []string{"invite", "share", "ship", "timeline", "fleet", "handoff push", "recall", "handoff pull", "export", "join"} {
+			for _, path := range []string{"invite", "share", "ship", "timeline", "fleet", "handoff push", "recall", "handoff pull", "join"} {
 				if strings.Contains(screens[path], "overtone-team: ") {
 					t.Errorf("overtone-team %s fails:\n%s", path, screens[path])
 				}
 			}
-			for _, args := range []string{"", "up", "invite", "join", "share", "ship", "handoff", "handoff push", "handoff pull", "timeline", "fleet", "show", "recall", "export", "doctor"} {
+			for _, args := range []string{"", "up", "invite", "join", "share", "ship", "handoff", "handoff push", "handoff pull", "timeline", "fleet", "show", "recall", "doctor"} {
 				screen, _ := programOnPty(t, program, 24, "", env, append(strings.Fields(args), "--help")...)
 				for line := range strings.Lines(screen) {
 					if terminal.Columns(strings.TrimSuffix(line, "\n")) > 80 {

@@ -164,13 +164,13 @@ func (a *app) watchOpencodeCmd() *cobra.Command {
 		f       watchFlags
 		url, id string
 	)
-	cmd := a.command("opencode [PROMPT...]", cobra.ArbitraryArgs, func(cmd *cobra.Command, prompts []string) error {
+	cmd := a.command("opencode", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		opts, err := a.watchOptions(f)
 		if err != nil {
 			return err
 		}
 		w := &watch.Opencode{
-			Options: opts, URL: url, Session: id, Prompts: prompts, Dir: a.Dir,
+			Options: opts, URL: url, Session: id,
 			User: cmp.Or(a.Getenv("OPENCODE_SERVER_USERNAME"), "opencode"), Password: a.Getenv("OPENCODE_SERVER_PASSWORD"),
 		}
 		return watched(w.Run(cmd.Context()))

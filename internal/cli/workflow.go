@@ -86,7 +86,7 @@ func (a *app) workflowList() *cobra.Command {
 
 func (a *app) workflowShow() *cobra.Command {
 	var custom string
-	var yaml, mermaid, dot bool
+	var yaml bool
 	cmd := a.command("show NAME", cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
 		f, err := a.named(args[0], custom)
 		if err != nil {
@@ -99,10 +99,6 @@ func (a *app) workflowShow() *cobra.Command {
 			_, err = a.Stdout.Write(f.Source)
 		case yaml:
 			_, err = a.Stdout.Write(blueprint.Encode(f.Label, f.About, f.Stages))
-		case mermaid:
-			fmt.Fprint(a.Stdout, blueprint.Mermaid(f.DAG, a.Lang))
-		case dot:
-			fmt.Fprint(a.Stdout, blueprint.Dot(f.Name, f.DAG, a.Lang))
 		default:
 			err = f.Print(&a.Terminal, a.fresh(f))
 		}
@@ -111,9 +107,6 @@ func (a *app) workflowShow() *cobra.Command {
 	cmd.ValidArgsFunction = a.templateArg
 	cmd.Flags().StringVar(&custom, "stages", "", "")
 	cmd.Flags().BoolVar(&yaml, "yaml", false, "")
-	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "")
-	cmd.Flags().BoolVar(&dot, "dot", false, "")
-	cmd.MarkFlagsMutuallyExclusive("yaml", "mermaid", "dot")
 	return cmd
 }
 

@@ -154,16 +154,6 @@ var (
 	SessionUnleased  = Text{ZH: "[Overtone] 這台機器對這個 session 的租約在 %s 到期而未更新，別台機器可能已經接手。執行 overtone-team ship，或 overtone-team handoff pull %s。", EN: "[Overtone] This machine's lease of the session ended at %s without being renewed; another machine may have taken it over. Run overtone-team ship, or overtone-team handoff pull %s."}
 )
 
-// The export to a collector.
-var (
-	TeamBadURL     = Text{ZH: "%q 不是 collector 的位址", EN: "%q is no address of a collector"}
-	HintTeamURL    = Text{ZH: "例如 --otlp http://localhost:4318", EN: "such as --otlp http://localhost:4318"}
-	TeamBadHeader  = Text{ZH: "標頭 %q 不是 KEY=VALUE", EN: "header %q is not KEY=VALUE"}
-	TeamExported   = Text{ZH: "已送出 %d 個事件到 %s", EN: "sent %d events to %s"}
-	TeamExportAway = Text{ZH: "collector 暫時不在：%s", EN: "the collector is away: %s"}
-	TeamRejected   = Text{ZH: "collector 拒收 %d 筆：%s", EN: "the collector rejected %d: %s"}
-)
-
 // Searching what the team has shared.
 var (
 	TeamBadQuery   = Text{ZH: "要找什麼，要列出幾個（至少一個）？", EN: "what is to be looked for, and how many (at least one) are to be shown?"}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -36,10 +36,6 @@ type Opencode struct {
 	User, Password string // what it asks for; may be empty
 	// Session restricts the watch to one session.
 	Session string
-	// Prompts are sent in a session of their own in Dir, one after the other, each when
-	// the last is dealt with.
-	Prompts []string
-	Dir     string
 
 	mu       sync.Mutex
 	sessions map[string]*served
@@ -62,7 +58,6 @@ type served struct {
 }
 
 // Run watches until ctx ends, and connects again whenever the connection is lost.
-// With prompts it ends after them.
 func (w *Opencode) Run(ctx context.Context) error {
 	ctx, w.stop = context.WithCancel(ctx)
 	w.sessions = map[string]*served{}
@@ -71,9 +66,6 @@ func (w *Opencode) Run(ctx context.Context) error {
 		w.work.Wait()
 		w.letGo()
 	}()
-	if len(w.Prompts) > 0 {
-		return w.drive(ctx)
-	}
 	listen := func(connected func()) error { return w.listen(ctx, connected) }
 	return w.connecting(ctx, w.URL, listen, func(err error) (message.Reason, bool) {
 		text := cause(err)
@@ -206,36 +198,9 @@ func (w *Opencode) attend(ctx context.Context, s *served) {
 	}
 }
 
-// drive sends the prompts.
-func (w *Opencode) drive(ctx context.Context) error {
-	info, err := w.ask(ctx, http.MethodPost, "/session", w.Dir, map[string]any{})
-	if err != nil {
-		return err
-	}
-	s := &served{id: info.Get("id").String(), dir: w.Dir, busy: true}
-	w.sessions[s.id] = s
-	if _, err := w.between(ctx, s); err != nil {
-		return err
-	}
-	for _, text := range w.Prompts {
-		if _, err := w.say(ctx, s, text, false, true); err != nil {
-			return err
-		}
-		for end := time.Now().Add(w.patience()); !w.idle(ctx, s) && time.Now().Before(end) && sleep(ctx, 20*time.Millisecond) == nil; {
-		}
-		if w.attend(ctx, s); ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// say puts a message into a session. With a turn it waits for the turn's end.
-func (w *Opencode) say(ctx context.Context, s *served, text string, ours, turn bool) (gjson.Result, error) {
-	part := map[string]any{"type": "text", "text": text}
-	if ours {
-		part["synthetic"] = true
-	}
+// say puts a message of ours into a session. With a turn it waits for the turn's end.
+func (w *Opencode) say(ctx context.Context, s *served, text string, turn bool) (gjson.Result, error) {
+	part := map[string]any{"type": "text", "text": text, "synthetic": true}
 	return w.ask(ctx, http.MethodPost, "/session/"+s.id+"/message", s.dir, map[string]any{"noReply": !turn, "parts": []any{part}})
 }
 
@@ -249,11 +214,7 @@ var (
 func (w *Opencode) request(ctx context.Context, method, path, dir string, body any) (*http.Response, error) {
 	var in io.Reader
 	if body != nil {
-		data, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
-		in = bytes.NewReader(data)
+		in = bytes.NewReader(store.EncodeJSON(body))
 	}
 	if dir != "" {
 		mark := "?"
@@ -376,7 +337,7 @@ func (w *Opencode) window(ctx context.Context, s *served, list []gjson.Result) i
 
 // follow takes what has happened since the last look. ended says that the agent has
 // worked, and nobody has stopped it.
-func (s *served) follow(list []gjson.Result, output bool) (ended bool) {
+func (s *served) follow(list []gjson.Result) (ended bool) {
 	// Of what was before we came, and where its user has taken back what we know, the
 	// last turn. Hooks of the same session may have told newer turns meanwhile: then what was
 	// before the newest is no news, and told again it would begin that turn anew.
@@ -415,7 +376,7 @@ func (s *served) follow(list []gjson.Result, output bool) (ended bool) {
 			}
 		default:
 			for _, p := range m.Get("parts").Array() {
-				s.part(p, output)
+				s.part(p)
 			}
 			ended = info.Get("error.name").String() != "MessageAbortedError"
 			if !ended {
@@ -426,12 +387,9 @@ func (s *served) follow(list []gjson.Result, output bool) (ended bool) {
 	return ended
 }
 
-func (s *served) part(p gjson.Result, output bool) {
+func (s *served) part(p gjson.Result) {
 	if p.Get("type").String() == "text" {
-		text := p.Get("text").String()
-		if s.observe(host.AgentMessage{Text: text}); output {
-			s.output(text)
-		}
+		s.observe(host.AgentMessage{Text: p.Get("text").String()})
 	}
 	for _, e := range host.OpencodeEvents(p) {
 		s.observe(e)
@@ -481,7 +439,7 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 			}
 		}
 	}
-	if !rests || !w.idle(ctx, s) || !s.follow(list, len(w.Prompts) > 0) || !s.turnEnded(false) {
+	if !rests || !w.idle(ctx, s) || !s.follow(list) || !s.turnEnded(false) {
 		return false, nil
 	}
 	if !leased {
@@ -504,7 +462,7 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 
 // answer is what the agent says to a message of ours.
 func (w *Opencode) answer(ctx context.Context, s *served, prompt string) (string, error) {
-	answer, err := w.say(ctx, s, prompt, true, true)
+	answer, err := w.say(ctx, s, prompt, true)
 	var texts []string
 	for _, p := range answer.Get(`parts.#(type=="text")#.text`).Array() {
 		texts = append(texts, p.String())
@@ -561,7 +519,7 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 	// The host ends a turn that was at work when it was asked to compact: what opened it
 	// is said once more, behind the packet.
 	s.report("cut", message.WatchCut)
-	_, err = w.say(ctx, s, cut, true, true)
+	_, err = w.say(ctx, s, cut, true)
 	return true, err
 }
 
@@ -573,7 +531,7 @@ func (w *Opencode) deliver(ctx context.Context, s *served, d *delivery) (more bo
 		via = compact.ViaHistory
 	}
 	sent, err := d.handOver(via, func() error {
-		_, err := w.say(ctx, s, d.Receipt.Text, true, !d.Quiet)
+		_, err := w.say(ctx, s, d.Receipt.Text, !d.Quiet)
 		return err
 	})
 	return sent && !d.Quiet, err

@@ -464,20 +464,21 @@ func TestWatchOpencodeTakenBack(t *testing.T) {
 	server := httptest.NewServer(f)
 	defer server.Close()
 	var got []string
-	w := onServer(server, testHome(t), compact.ResumeNever, func(r Report) { got = append(got, r.Output) })
+	w := onServer(server, testHome(t), compact.ResumeNever, func(Report) {})
 	s := &served{id: "ses_1", dir: f.dir}
 	for range 2 {
 		list, err := w.look(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.follow(list, true)
+		s.follow(list)
+		got = append(got, fmt.Sprintf("%d: %s", s.thread.Words.Count, s.thread.State.Slice.Last))
 		f.messages = f.messages[:2]
 		said("three anew")
 		f.messages[2] = strings.Replace(f.messages[2], "msg_2", "msg_8", 1)
 		f.messages[3] = strings.Replace(f.messages[3], "msg_3", "msg_9", 1)
 	}
-	if text := strings.Join(got, ","); text != ",three,three anew" {
+	if text := strings.Join(got, ","); text != "1: three,2: three anew" {
 		t.Errorf("followed: %q", text)
 	}
 }
@@ -497,7 +498,7 @@ func TestOpencodeInterrupted(t *testing.T) {
 {"info":{"id":"m1","role":"user","time":{"created":1}},"parts":[{"type":"text","text":"write a lexer"}]},
 {"info":{"id":"m2","role":"assistant","time":{"created":2,"completed":3},"error":{"name":"MessageAbortedError"}},"parts":[{"type":"text","text":"I begin."}]}
 ]`).Array()
-	if s.follow(list, false) {
+	if s.follow(list) {
 		t.Error("it has ended by itself")
 	}
 	if state := c.thread.Situation().State; state != compact.StateInterrupted || !c.holds() {

@@ -1,14 +1,12 @@
 package team
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -421,10 +419,4 @@ func (s *Shipper) adopt(ctx context.Context, sess *store.Session) (store.Mark, e
 		return first, err
 	}
 	return mark, nil
-}
-
-// shortErr is the first line of an error.
-func shortErr(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return cmp.Or(text, "unknown")
 }

@@ -36,7 +36,7 @@ func Main(args []string, env cli.Env) int {
 type program struct{ *cli.Shell }
 
 func (p *program) commands() []*cobra.Command {
-	return []*cobra.Command{p.up(), p.invite(), p.join(), p.share(), p.ship(), p.handoff(), p.timeline(), p.fleet(), p.show(), p.recall(), p.export(), p.doctor()}
+	return []*cobra.Command{p.up(), p.invite(), p.join(), p.share(), p.ship(), p.handoff(), p.timeline(), p.fleet(), p.show(), p.recall(), p.doctor()}
 }
 
 // hub connects with this machine's settings.
