@@ -27,6 +27,21 @@ func answer(out string) string {
 	return gjson.Get(out, "hookSpecificOutput.permissionDecision").String()
 }
 
+// Claude Code has another shell on Windows. Of its lines only plain words are understood.
+func TestGuardReadsNoPowerShell(t *testing.T) {
+	t.Parallel()
+	p := begun(t, "claude-code")
+	for line, want := range map[string]string{
+		"git status": "allow", "overtone workflow status": "allow", "cat C:/a/b.go": "allow", "Set-Content a.go x": "deny", "touch a.go": "deny", "ls | sort {touch a.go}": "deny",
+		"cat $(touch a.go)": "deny", "echo x > a.go": "deny", "ls; ls": "deny", "ls `ls": "deny", `ls\nls`: "deny", "": "deny", `echo \u00e9`: "deny",
+	} {
+		out, _ := p.call("pre-tool-use", "claude-code", `"tool_name":"PowerShell","tool_use_id":"g4","tool_input":{"command":"`+line+`"}`)
+		if answer(out) != want {
+			t.Errorf("%q: %s", line, out)
+		}
+	}
+}
+
 // While the turn is the user's, what the main agent may not do is asked of him where the
 // host can ask, and else refused; both name the two commands that settle it. With no word
 // of his since the stage was handed out it is refused as ever. Sub-agents work.

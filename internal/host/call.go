@@ -175,14 +175,25 @@ func readPayload(event string, data []byte) payload {
 	if p.took.Type == gjson.Number {
 		t.Took, t.Timed = time.Duration(p.took.Int())*time.Millisecond, true
 	}
+	line := text(p.input.Get("command"))
+	if t.Name == "PowerShell" && plainWords(line) {
+		t.Kind = ShellTool
+	}
 	switch t.Kind {
 	case ShellTool:
-		t.Command = text(p.input.Get("command"))
+		t.Command = line
 	case EditTool, WriteTool:
 		t.File = cmp.Or(text(p.input.Get("file_path")), text(p.input.Get("notebook_path")))
 		t.Content = text(p.input.Get("content"))
 	}
 	return p
+}
+
+// plainWords reports whether a line means the same to every shell.
+func plainWords(line string) bool {
+	return line != "" && !strings.ContainsFunc(line, func(r rune) bool {
+		return (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') && !strings.ContainsRune(" ./:=_-", r)
+	})
 }
 
 // answerSize is how much of a tool's answer the model reads. A picture's bytes

@@ -27,7 +27,8 @@ func kindOf(tool string) Kind {
 		return ShellTool
 	case "Write", "write", "create", "write_file":
 		return WriteTool
-	case "Edit", "MultiEdit", "NotebookEdit", "edit", "multiedit", "patch", "apply_patch", "str_replace_editor", "replace":
+	case "Edit", "MultiEdit", "NotebookEdit", "edit", "multiedit", "patch", "apply_patch", "str_replace_editor", "replace",
+		"PowerShell": // whose language nobody here reads: it may change anything
 		return EditTool
 	case "Agent", "Task", "task":
 		return AgentTool
