@@ -142,6 +142,15 @@ func NewWorld(t *testing.T, b Binary, h mockapi.Handler, on ...Version) *World {
 	return w
 }
 
+// holds reports whether the file of a session holds a text; a session may be a pattern.
+func (w *World) holds(session, text string) bool {
+	files, _ := filepath.Glob(filepath.Join(w.Config, "projects", "*", session+".jsonl"))
+	return slices.ContainsFunc(files, func(f string) bool {
+		data, err := os.ReadFile(f)
+		return err == nil && bytes.Contains(data, []byte(text))
+	})
+}
+
 // Setenv adds to the environment of the agent and its hooks.
 func (w *World) Setenv(key, value string) { w.env[key] = value }
 

@@ -127,14 +127,7 @@ func testSituation(t *testing.T, v Version) {
 	if fork == res.SessionID {
 		t.Fatal("the fork is called like the original")
 	}
-	await(t, "the lines of the fork", func() bool {
-		files, _ := filepath.Glob(filepath.Join(w.Config, "projects", "*", fork+".jsonl"))
-		if len(files) == 0 {
-			return false
-		}
-		data, _ := os.ReadFile(files[0])
-		return strings.Contains(string(data), `"DONE"`)
-	})
+	await(t, "the lines of the fork", func() bool { return w.holds(fork, `"DONE"`) })
 	s.compact()
 	s.Ask("go on")
 	s.Close()

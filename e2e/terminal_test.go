@@ -331,11 +331,20 @@ func (s *Terminal) until(key, text string) {
 	s.t.Fatalf("%q is not on the screen", text)
 }
 
-// A message that is taken back with Esc before its answer was not said: the workflow that
-// it has started is gone, and what its user says instead is not answered with a push.
-func TestTerminal_TakenBack(t *testing.T) { t.Parallel(); onEach(t, testTerminalTakenBack) }
+// A message that is taken back with Esc before its answer was not said, also where it was
+// sent while a hook of the turn before still ran: the workflow that it has started is gone,
+// and what its user says instead is not answered with a push.
+func TestTerminal_TakenBack(t *testing.T) {
+	t.Parallel()
+	for _, queued := range []bool{false, true} {
+		t.Run(map[bool]string{false: "typed", true: "queued"}[queued], func(t *testing.T) {
+			t.Parallel()
+			onEach(t, func(t *testing.T, v Version) { testTerminalTakenBack(t, v, queued) })
+		})
+	}
+}
 
-func testTerminalTakenBack(t *testing.T, v Version) {
+func testTerminalTakenBack(t *testing.T, v Version, queued bool) {
 	begun := make(chan struct{})
 	p := &Relay{Before: func(_ *mockapi.Request, n int) *mockapi.Reply {
 		reply := mockapi.Text(fmt.Sprintf("ANSWER-%d", n))
@@ -346,19 +355,24 @@ func testTerminalTakenBack(t *testing.T, v Version) {
 		return &reply
 	}}
 	w := NewWorld(t, Overtone, p.Handle, v)
+	began, release := filepath.Join(w.Home, "began"), filepath.Join(w.Home, "release")
+	if queued {
+		waits := map[string]any{"type": "command", "command": "touch " + began + "; until [ -e " + release + " ]; do sleep 0.02; done"}
+		w.Settings(map[string]any{"hooks": map[string]any{"Stop": []any{map[string]any{"hooks": []any{waits}}}}})
+	}
 	s := w.Terminal("zh-TW")
 	s.Say("hello")
 	s.Wait("ANSWER-0", 1)
+	if queued {
+		await(t, "hook", func() bool { _, err := os.Stat(began); return err == nil })
+	}
 	s.Say("[workflow:single] fix it")
+	if err := os.WriteFile(release, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	receive(t, "begun", begun)
 	// The host writes its file a tenth of a second late: a person is slower, this test is not.
-	await(t, "message in the session's file", func() bool {
-		files, _ := filepath.Glob(filepath.Join(w.Config, "projects", "*", "*.jsonl"))
-		return slices.ContainsFunc(files, func(f string) bool {
-			data, err := os.ReadFile(f)
-			return err == nil && strings.Contains(string(data), `"content":"[workflow:single] fix it"`)
-		})
-	})
+	await(t, "message in the session's file", func() bool { return w.holds("*", `"content":"[workflow:single] fix it"`) })
 	// It stands in the input line again, and is replaced.
 	s.Press(keyEsc)
 	await(t, "message in the input line", func() bool {

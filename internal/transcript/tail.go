@@ -234,7 +234,9 @@ func Stopped(path, prompt string) (back string, stopped bool) {
 				text = text.Get("0.text")
 			}
 			yes = host.InterruptedByUser(text.String())
-			if l.Get("promptSource").String() == "typed" && text.String() != prompt && host.Typed(text.String()) != "" {
+			// One that was sent while a hook of the turn before still ran was queued.
+			terminal := slices.Contains([]string{"typed", "queued", "suggestion_accepted"}, l.Get("promptSource").String())
+			if terminal && text.String() != prompt && host.Typed(text.String()) != "" {
 				back = text.String()
 				return true, true
 			}

@@ -155,6 +155,7 @@ func TestStopped(t *testing.T) {
 		"never":                             {[]string{user("Fix it", ""), agent}, "", false},
 		"the mark was typed":                {[]string{agent, user("[Request interrupted by user] is what I read", "")}, "", false},
 		"given back":                        {[]string{agent, user("Fix <this>", `,"promptSource":"typed"`)}, "Fix <this>", true},
+		"given back, queued":                {[]string{agent, user("Fix <this>", `,"promptSource":"queued"`)}, "Fix <this>", true},
 		"codex":                             {[]string{`{"type":"event_msg","payload":{"type":"turn_aborted"}}`, `{"type":"response_item","payload":{"type":"message","role":"user"}}`}, "", true},
 		"codex, and it goes on":             {[]string{`{"type":"event_msg","payload":{"type":"turn_aborted"}}`, `{"type":"response_item","payload":{"type":"message","role":"assistant"}}`}, "", false},
 	} {
