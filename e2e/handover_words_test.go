@@ -47,19 +47,14 @@ func (p typed) picture() string {
 	return ""
 }
 
-// quoted asserts that a hand-over quotes the prompt as what was said last: as the newest of
-// the user's words, or, where the session's file tells nothing at all yet, as the latest
-// request that the hooks have heard.
+// quoted asserts that a hand-over quotes the prompt as what was said last.
 func (p typed) quoted(t *testing.T, text string) {
 	t.Helper()
 	words := p.words
 	if words == "" {
 		words = p.text
 	}
-	_, rest, found := strings.Cut(text, message.HandoverWords.EN+"\n")
-	if !found {
-		_, rest, _ = strings.Cut(text, message.PacketLatest.EN+"\n")
-	}
+	_, rest, _ := strings.Cut(text, message.HandoverWords.EN+"\n")
 	if line, _, _ := strings.Cut(rest, "\n"); !strings.Contains(line, words) {
 		t.Errorf("%q is not the latest in\n%s", words, text)
 	}
