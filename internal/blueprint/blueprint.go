@@ -69,10 +69,8 @@ type File struct {
 	lines []map[string]int // of each stage, and of each of its keys
 }
 
-// maxFile bounds a workflow's file.
 const maxFile = 64 << 10
 
-// suffix is how the files are called.
 const suffix = ".yaml"
 
 // Library is where workflows are looked for.
@@ -194,7 +192,6 @@ func (l Library) Names() []string {
 	return list
 }
 
-// names are the workflows in a folder.
 func names(dir string) []string {
 	entries, _ := os.ReadDir(dir) // a missing folder has none
 	var list []string
@@ -226,7 +223,6 @@ func (f File) Runs() bool {
 	return slices.ContainsFunc(f.Stages, func(d workflow.Draft) bool { return d.Spec.Run != "" })
 }
 
-// hash names the content of a file.
 func hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])

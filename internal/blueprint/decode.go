@@ -299,7 +299,6 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) && r != 0x200d
 }
 
-// text is one line of text.
 func (d *decoder) text(key string, m config.Member, most int) string {
 	s := d.lines(key, m, most)
 	if strings.ContainsFunc(s, func(r rune) bool { return hidden(r) || r == '\n' || r == '\t' }) {

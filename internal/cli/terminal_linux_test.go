@@ -206,7 +206,6 @@ func TestEveryTeamCommandOnATerminal(t *testing.T) {
 				{"ship", "--once"},
 				{"timeline", ""},
 				{"fleet", ""},
-				{"show", "demo"},
 				{"handoff push", session},
 				{"recall", "importer"},
 				{"handoff pull", session},
@@ -220,7 +219,7 @@ func TestEveryTeamCommandOnATerminal(t *testing.T) {
 					t.Errorf("overtone-team %s fails:\n%s", path, screens[path])
 				}
 			}
-			for _, args := range []string{"", "up", "invite", "join", "share", "ship", "handoff", "handoff push", "handoff pull", "timeline", "fleet", "show", "recall", "doctor"} {
+			for _, args := range []string{"", "up", "invite", "join", "share", "ship", "handoff", "handoff push", "handoff pull", "timeline", "fleet", "recall", "doctor"} {
 				screen, _ := programOnPty(t, program, 24, "", env, append(strings.Fields(args), "--help")...)
 				for line := range strings.Lines(screen) {
 					if terminal.Columns(strings.TrimSuffix(line, "\n")) > 80 {

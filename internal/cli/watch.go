@@ -30,7 +30,6 @@ import (
 // watchFlags are those that all hosts have.
 type watchFlags struct {
 	mode     string
-	once     bool
 	alone    bool
 	dryRun   bool
 	debounce time.Duration
@@ -45,7 +44,6 @@ func (a *app) watchCmd() *cobra.Command {
 
 func (a *app) watchFlags(cmd *cobra.Command, f *watchFlags, program string) {
 	cmd.Flags().StringVar(&f.mode, "mode", "", "")
-	cmd.Flags().BoolVar(&f.once, "once", false, "")
 	cmd.Flags().BoolVar(&f.alone, "unattended", false, "")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "")
 	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultWaits().Debounce, "")
@@ -230,7 +228,7 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 	waits.Debounce = f.debounce
 	return watch.Options{
 		Home: a.store(), UserHome: a.home(), Getenv: a.Getenv, Settings: settings, Lang: a.chosen(cfg), Chosen: cfg.Chosen, Words: a.Lang,
-		Waits: waits, DryRun: f.dryRun, Once: f.once, Unattended: f.alone,
+		Waits: waits, DryRun: f.dryRun, Unattended: f.alone,
 		Now: a.Now, Report: a.watchReport,
 	}, nil
 }

@@ -84,7 +84,6 @@ type state struct {
 	Slice Slice `json:"slice"`
 }
 
-// plan is a list of steps.
 type plan struct {
 	ID    string      `json:"id,omitempty"`
 	Steps []host.Step `json:"steps,omitempty"`
@@ -190,7 +189,6 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	return t
 }
 
-// signals are those of the current turn.
 func (s state) signals() Signals {
 	if !s.Worked {
 		return s.Seen

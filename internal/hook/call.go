@@ -26,7 +26,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// call is one hook call.
 type call struct {
 	env   Env
 	event string
@@ -121,7 +120,6 @@ func (c *call) loadConfig(contextDir string) {
 	c.rules = session.Rules(c.cfg, contextDir)
 }
 
-// checkInput makes sure that the input is a JSON object.
 func checkInput(data []byte) ([]byte, error) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	switch {

@@ -93,7 +93,6 @@ func parseArgs(args []string) (event, name string, err error) {
 	return event, name, nil
 }
 
-// find is the host that calls.
 func (e Env) find(name string) (*host.Host, error) {
 	for _, h := range e.Hosts {
 		if string(h.Name) == name {
@@ -129,7 +128,6 @@ var events = [...]struct {
 	{"session-end", (*call).sessionEnd},
 }
 
-// handler finds what an event does.
 func handler(event string) func(*call) (host.Reply, error) {
 	for _, e := range events {
 		if e.name == event {
@@ -139,7 +137,6 @@ func handler(event string) func(*call) (host.Reply, error) {
 	return nil
 }
 
-// errQuiet ends a call that has nothing to do.
 var errQuiet = errors.New("nothing to do")
 
 // run does the call and turns every failure into the safe reply.

@@ -55,7 +55,6 @@ func (c *call) seeTool(tx *session.Tx) {
 	c.observeTool(tx)
 }
 
-// observeTool takes the events of a finished tool.
 func (c *call) observeTool(tx *session.Tx) {
 	if c.in.Tool.Kind == host.ShellTool {
 		tx.Observe(c.judged(&tx.Memory.Thread, c.commandFinished()), compact.Settings{})
@@ -65,7 +64,6 @@ func (c *call) observeTool(tx *session.Tx) {
 	}
 }
 
-// applyAndFlush applies an event and flushes.
 func (c *call) applyAndFlush(ev workflow.Event) (host.Reply, error) {
 	return c.flush(func(tx *session.Tx) error {
 		if !tx.Active() {

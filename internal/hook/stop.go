@@ -233,7 +233,6 @@ func (c *call) resting(tx *session.Tx) bool {
 	return loopOf(tx).Rests || c.rules.GivenUp(tx.Workflow) != ""
 }
 
-// planning reports whether the turn is one of plan mode.
 func (c *call) planning() bool {
 	return c.in.Planning || c.host.Plans != nil && transcript.Newest(c.in.Transcript, c.host.Plans)
 }

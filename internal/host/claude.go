@@ -22,7 +22,6 @@ import (
 	"github.com/seed-6d03985f/overtone/plugin"
 )
 
-// claudeHost is Claude Code.
 var claudeHost = Host{
 	Name: ClaudeCode, Title: "Claude Code", Program: "claude", Floor: Version{2, 1, 197}, NeedsFloor: true,
 	Verified: []Version{{2, 1, 197}, {2, 1, 325}, {2, 1, 326}, {2, 1, 327}},
@@ -104,7 +103,6 @@ type claude struct {
 	plugin string
 }
 
-// settings is the path of the user's settings.
 func (c claude) settings() string { return filepath.Join(c.Dir, "settings.json") }
 
 // edits are the settings that install the plugin: where it is, that it is on, that the

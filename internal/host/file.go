@@ -13,7 +13,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
-// maxFile bounds a settings file.
 const maxFile = 16 << 20
 
 // File is a file of the user's before, and after, a change.

@@ -510,7 +510,6 @@ func (e Edit) inner(made int) string {
 	return e.Inner
 }
 
-// drop removes the member at a path.
 func (d *doc) drop(path []string, inner string) {
 	last := len(path) - 1
 	parent, _ := d.locate(path[:last])

@@ -131,7 +131,6 @@ func (p Plugin) Compare(files []PluginFile) (PluginState, error) {
 	return s, err
 }
 
-// path is where one of the files lies.
 func (p Plugin) path(name string) string { return filepath.Join(p.Dir, filepath.FromSlash(name)) }
 
 func (p Plugin) has(f PluginFile) bool { return exists(p.path(f.Name)) }

@@ -113,13 +113,7 @@ var (
 
 // The command line of overtone-team.
 var (
-	TeamShown         = Text{ZH: "%s 上的 %s（%s），%s：", EN: "%s has %s (%s), as of %s:"}
-	TeamShownStage    = Text{ZH: "工作流 %s：%s，%d/%d", EN: "workflow %s: %s, %d of %d"}
-	TeamManySessions  = Text{ZH: "不只一個 session 以 %s 開頭", EN: "more than one session begins with %s"}
-	TeamNoSession     = Text{ZH: "hub 上沒有 session %s", EN: "the hub knows no session %s"}
-	HintTeamNoSession = Text{ZH: "overtone-team fleet --all 列出有哪些", EN: "`overtone-team fleet --all` lists them"}
-	TeamNoWork        = Text{ZH: "%s（在 %s 上）的內容沒有分享", EN: "the content of %s, on %s, is not shared"}
-	HintTeamNoWork    = Text{ZH: "在那台機器上：overtone-team share 資料夾，並執行 overtone-team ship", EN: "on that machine: overtone-team share FOLDER, with `overtone-team ship` running"}
+	TeamManySessions = Text{ZH: "不只一個 session 以 %s 開頭", EN: "more than one session begins with %s"}
 )
 
 // Sessions that move.

@@ -109,7 +109,6 @@ func (t todo) do(tx *store.Tx, emit func([]byte) error) error {
 	return errors.Join(append(errs, tx.AppendVersion(followUpFile, []byte("{}")))...)
 }
 
-// tickError says that a task could not be ticked.
 type tickError struct {
 	error
 	list string

@@ -81,7 +81,6 @@ func ReadWatched(s *store.Session) (Watched, compact.Thread, error) {
 	return w, Read(s).Thread, nil
 }
 
-// errWatched says that the watcher's file is damaged.
 var errWatched = errors.New("damaged")
 
 func decodeWatched(data []byte, err error) (Watched, error) {

@@ -50,7 +50,6 @@ func (s *Session) reflectionPath(stage string) string {
 	return s.claudePath(ReflectionName(s.id, stage))
 }
 
-// barrierPath is where the state of parallel stages lies.
 func (s *Session) barrierPath() string { return s.claudePath(barrierPrefix + s.id + ".json") }
 
 // legacyStatePath is where an earlier version kept the state.

@@ -78,7 +78,6 @@ func (h *Home) Claim(c Commit) (mine []string, err error) {
 	return mine, h.appendCommits(c)
 }
 
-// lockCommits waits for the file's lock.
 func (h *Home) lockCommits() (unlock func(), err error) {
 	if err := os.MkdirAll(h.root, dirPerm); err != nil {
 		return nil, err

@@ -19,7 +19,6 @@ import (
 // damagedMark is what the names of files that were set aside have in common.
 const damagedMark = ".damaged-"
 
-// errTooLarge reports a file that is not read for its size.
 var errTooLarge = errors.New("too large")
 
 // OnRepair makes f told of each file that is set aside.

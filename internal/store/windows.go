@@ -27,7 +27,6 @@ func (h *Home) windows() map[string]int64 {
 	return windows
 }
 
-// maxWindows bounds the models that are remembered.
 const maxWindows = 200
 
 // LearnWindow remembers a model's context window. Two sessions may learn at once;

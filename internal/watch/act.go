@@ -325,6 +325,4 @@ func (w *Codex) tell(t *thread, a doTell) {
 		}
 		t.emit(store.On(typ, "packet", r.ID, "reason", string(a.Reason)))
 	}
-	over := a.What == newsDelivered || a.What == newsVoid || a.What == newsOpened || a.What == newsRests
-	w.done = w.done || w.Once && over && t.cycle.Phase != resuming
 }

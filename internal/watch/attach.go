@@ -69,7 +69,6 @@ func (w *Codex) meet(info wireThread, newborn bool) {
 	}
 }
 
-// subscribe asks for a thread's events.
 func (w *Codex) subscribe(t *thread) {
 	if t.subscribed || t.asked {
 		return

@@ -43,7 +43,6 @@ type Claude struct {
 	sess    *conversation
 	asked   int
 	turn    claudeTurn
-	done    bool
 	waiting string // a packet that goes with the user's next message
 	next    string // what the user has said meanwhile
 }
@@ -79,7 +78,7 @@ func (w *Claude) Run(ctx context.Context) error {
 	if err := w.resume(ctx); err != nil {
 		return err
 	}
-	for !w.done {
+	for {
 		if w.spoke() {
 			text := w.next
 			w.next = ""
@@ -111,7 +110,6 @@ func (w *Claude) Run(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	return nil
 }
 
 // spoke says that a message of the user's waits.
@@ -272,7 +270,6 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	}
 	if !w.turn.compacted {
 		d.void(reasonFailed)
-		w.done = w.Once
 		return nil
 	}
 	if err := w.measure(ctx); err != nil {
@@ -295,7 +292,6 @@ func (w *Claude) deliver(ctx context.Context, d *delivery) error {
 			w.waiting = text
 			d.report("left", message.WatchLeft, id)
 		}
-		w.done = w.Once
 		return nil
 	}
 	sent, err := d.handOver(compact.ViaQueue, func() error {
@@ -305,7 +301,6 @@ func (w *Claude) deliver(ctx context.Context, d *delivery) error {
 		}
 		return err
 	})
-	w.done = w.Once && w.sess != nil // an earlier run's is no compaction of this one
 	if err != nil || !sent {
 		return err
 	}
@@ -334,7 +329,6 @@ func (w *Claude) resume(ctx context.Context) error {
 	return w.deliver(ctx, d)
 }
 
-// line takes one line of the stream.
 func (w *Claude) line(raw []byte) host.ClaudeLine {
 	l, ok := w.stream.Read(raw)
 	if !ok {

@@ -176,7 +176,6 @@ func TestClaude(t *testing.T) {
 		},
 		{name: "suggest", set: func(s *compact.Settings) { s.Mode = compact.ModeSuggest }, prompts: []string{"work", "again"}, want: []string{"work", "again"}},
 		{name: "dry run", change: func(w *Claude) { w.DryRun = true }, prompts: []string{"work", "again"}, want: []string{"work", "again"}},
-		{name: "once", change: func(w *Claude) { w.Once, w.Unattended = true, true }, prompts: []string{"plan"}, want: []string{"plan", "/compact", "PACKET"}},
 		{name: "larger window", set: func(s *compact.Settings) { s.ContextWindow = 1_000_000 }, prompts: []string{"work"}, want: []string{"work"}},
 	}
 	for _, tt := range tests {
@@ -252,7 +251,7 @@ func TestClaudeResumes(t *testing.T) {
 					}
 					expires := created.Add(time.Hour)
 					if tt.late {
-						w.Once, expires = true, created.Add(time.Second)
+						expires = created.Add(time.Second)
 					}
 					m.Delivery = session.Delivery{Trigger: "t", Quiet: tt.quiet, Receipt: compact.Receipt{
 						ID: "ovt-x-1", State: tt.state, Text: text, Created: created, Expires: expires,

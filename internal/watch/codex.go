@@ -40,7 +40,6 @@ type Codex struct {
 // callTimeout bounds each request; the server answers them at once.
 const callTimeout = 30 * time.Second
 
-// thread is one watched thread.
 type thread struct {
 	*conversation
 	info  wireThread
@@ -267,7 +266,6 @@ func (w *Codex) lost() {
 	}
 }
 
-// drop forgets a thread that is gone.
 func (w *Codex) drop(t *thread) {
 	if t.conversation != nil {
 		t.giveBack()

@@ -36,10 +36,8 @@ type Options struct {
 	DryRun bool
 	// Unattended: nobody sits before the agent, which may go on while work is open.
 	Unattended bool
-	// Once ends the watch after the first compaction, whatever came of it.
-	Once   bool
-	Now    func() time.Time
-	Report func(Report)
+	Now        func() time.Time
+	Report     func(Report)
 }
 
 // Report is one line of progress.
@@ -332,7 +330,6 @@ func (s *conversation) compacted(name string, mine bool) {
 	})
 }
 
-// lang is the language of what is handed over.
 func (s *conversation) lang() message.Lang {
 	if own := s.thread.Words.Lang(); own != "" && !s.opts.Chosen {
 		return own
@@ -340,7 +337,6 @@ func (s *conversation) lang() message.Lang {
 	return s.opts.Lang
 }
 
-// facts are what a packet is written from.
 func (s *conversation) facts() handover.Facts {
 	goal, steps := "", []string(nil)
 	if s.more != nil {
@@ -557,7 +553,6 @@ func (s *conversation) leaseDelivery() (bool, session.Delivery) {
 	return false, session.Delivery{}
 }
 
-// reasonText is the text for a reason.
 func reasonText(r reason) message.Text {
 	texts := map[reason]message.Text{
 		reasonBusy: message.WatchBusy, reasonQueued: message.WatchQueued, reasonReview: message.WatchReview, reasonOther: message.WatchOther,

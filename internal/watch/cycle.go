@@ -60,7 +60,6 @@ type cycle struct {
 	Foreign foreign
 }
 
-// phase is where a cycle is.
 type phase string
 
 const (
@@ -82,7 +81,6 @@ const (
 // underWay says that something may have been done to the thread.
 func (p phase) underWay() bool { return p == compacting || p == delivering || p == recovering }
 
-// turnStatus is how a turn stands.
 type turnStatus string
 
 const (

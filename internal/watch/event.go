@@ -152,7 +152,6 @@ type (
 	}
 )
 
-// news is what doTell reports.
 type news string
 
 const (

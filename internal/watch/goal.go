@@ -22,7 +22,6 @@ import (
 // That the goal rests is on disk before it does: whoever comes after a crash sets
 // it going again.
 
-// wireGoal is a thread's goal.
 type wireGoal struct {
 	Objective string `json:"objective"`
 	Status    string `json:"status"`
@@ -38,7 +37,6 @@ const (
 // open says that the goal is still to be reached.
 func (g *wireGoal) open() bool { return g != nil && (g.Status == goalActive || g.Status == goalPaused) }
 
-// askGoal finds out whether the thread has a goal.
 func (w *Codex) askGoal(t *thread, then func(known bool)) {
 	ask(w, "thread/goal/get", map[string]any{"threadId": t.info.ID}, func(n notice, err error) {
 		if err == nil {

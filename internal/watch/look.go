@@ -17,7 +17,6 @@ type view struct {
 	Injected string
 }
 
-// turnView is one turn of a view.
 type turnView struct {
 	ID      string
 	Status  turnStatus
@@ -25,7 +24,6 @@ type turnView struct {
 	Clients []string // client ids of its user messages; "" for each without one
 }
 
-// queuedMessage is one entry of a thread's queue.
 type queuedMessage struct{ Submission, ClientID string }
 
 type found int

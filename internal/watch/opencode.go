@@ -41,10 +41,8 @@ type Opencode struct {
 	sessions map[string]*served
 	windows  sync.Map // of models, by their provider and name
 	work     sync.WaitGroup
-	stop     context.CancelFunc // ends a watch that has done what it was asked to do
 }
 
-// served is one session of the server.
 type served struct {
 	*conversation
 	id, dir string
@@ -59,10 +57,10 @@ type served struct {
 
 // Run watches until ctx ends, and connects again whenever the connection is lost.
 func (w *Opencode) Run(ctx context.Context) error {
-	ctx, w.stop = context.WithCancel(ctx)
+	ctx, stop := context.WithCancel(ctx)
 	w.sessions = map[string]*served{}
 	defer func() {
-		w.stop()
+		stop()
 		w.work.Wait()
 		w.letGo()
 	}()
@@ -412,7 +410,6 @@ func typed(m gjson.Result) string {
 	return strings.Join(texts, "\n")
 }
 
-// idle reports whether nothing runs in a session.
 func (w *Opencode) idle(ctx context.Context, s *served) bool {
 	all, err := w.ask(ctx, http.MethodGet, "/session/status", s.dir, nil)
 	state := all.Get(gjson.Escape(s.id) + ".type").String()
@@ -453,9 +450,6 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 	if packet.ID == "" || !w.idle(ctx, s) { // asked last, too: a turn that has begun would be cut short
 		s.held(reasonBusy)
 		return false, nil
-	}
-	if w.Once {
-		defer w.stop()
 	}
 	return w.compact(ctx, s, packet)
 }

@@ -26,7 +26,6 @@ type frame struct {
 	Error  *rpcError       `json:"error"`
 }
 
-// rpcError is an error answer of the app-server.
 type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`

@@ -107,7 +107,6 @@ func (t *transition) refuse(kind Kind, text message.Text, args ...any) {
 	t.out.Kind, t.out.Reason = kind, message.Because(text, args...)
 }
 
-// update changes a stage in place.
 func (t *transition) update(key string, f func(*StageState)) {
 	st := t.s.stage(key)
 	f(&st)

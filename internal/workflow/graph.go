@@ -305,7 +305,6 @@ func (g *grapher) loop(key string) []string {
 	return walk([]string{key})
 }
 
-// wayBack finds where a FAIL goes.
 func (g *grapher) wayBack() {
 	for i, k := range g.keys {
 		d := g.drafts[i]

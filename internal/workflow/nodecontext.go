@@ -22,7 +22,6 @@ type NodeContext struct {
 	RetryContext *retryContext `json:"retryContext"`
 }
 
-// nodeInfo is the place in the graph.
 type nodeInfo struct {
 	Stage   string      `json:"stage"`
 	Prev    []string    `json:"prev"`
@@ -31,7 +30,6 @@ type nodeInfo struct {
 	Barrier *barrierRef `json:"barrier"`
 }
 
-// nodeOnFail says where a FAIL goes.
 type nodeOnFail struct {
 	Target       string `json:"target"`
 	MaxRetries   int    `json:"maxRetries"`

@@ -66,7 +66,6 @@ func roundText(r Reflection, lang message.Lang) string {
 	return head + problem + tail
 }
 
-// splitRounds separates the title from the rounds.
 func splitRounds(text string) (head string, rounds []string) {
 	for line := range strings.Lines(text) {
 		switch {

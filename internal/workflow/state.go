@@ -92,7 +92,6 @@ func (st *StageState) read(r gjson.Result) bool {
 
 func (st StageState) object() object { return st.raw.with(st) }
 
-// activeAgent is an agent at work.
 type activeAgent struct {
 	Stage     string `file:"stage"`
 	StartedAt string `file:"startedAt"`

@@ -42,7 +42,6 @@ func Instruction(s *State, o Outcome, lang message.Lang) string {
 	return strings.Join(t.lines, "\n")
 }
 
-// routingText is an instruction being written.
 type routingText struct {
 	s     *State
 	o     Outcome

@@ -592,10 +592,17 @@ func TestWork(t *testing.T) {
 		done <- s.Run(ctx)
 	}()
 	h := b.dial()
+	work := func(h *Hub) (Work, error) {
+		info, ok, err := h.object(ctx, "alpha", workName(claudeID))
+		if err != nil || !ok {
+			return Work{}, fmt.Errorf("nothing of alpha: %w", err)
+		}
+		return h.readWork(ctx, info)
+	}
 	until := func(what string, ok func(Work, error) bool) (w Work) {
 		t.Helper()
 		until(t, func() (err error) {
-			if w, err = h.Work(ctx, claudeID[:8], ""); ok(w, err) {
+			if w, err = work(h); ok(w, err) {
 				return nil
 			}
 			return fmt.Errorf("%s: %+v %w", what, w, err)
@@ -621,7 +628,7 @@ func TestWork(t *testing.T) {
 	}
 	key := b.set.Identity
 	b.set.Identity = ""
-	if w, err := b.dial().Work(ctx, claudeID, "alpha"); err == nil {
+	if w, err := work(b.dial()); err == nil {
 		t.Errorf("read without the key: %+v", w)
 	}
 	b.set.Identity = key

@@ -192,7 +192,6 @@ func parseObject(machine string, m stored) (objectInfo, bool) {
 	return info, true
 }
 
-// objects lists what a machine has.
 func (h *Hub) objects(ctx context.Context, machine string) ([]objectInfo, error) {
 	bucket, found := objectBucket(machine), map[string]objectInfo{}
 	_, err := h.each(ctx, "OBJ_"+bucket, "$O."+bucket+".M.>", 1, time.Time{}, func(m stored) error {

@@ -34,7 +34,6 @@ func (s Settings) seal(w io.Writer) (io.WriteCloser, error) {
 	return age.Encrypt(w, list...)
 }
 
-// unseal reads what was sealed.
 func (s Settings) unseal(r io.Reader) (io.Reader, error) {
 	if s.Identity == "" {
 		return nil, errors.New("this machine has no key of the team")

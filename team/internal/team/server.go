@@ -432,7 +432,6 @@ func (n Node) Invite(machine string) (Settings, error) {
 	return s, nil
 }
 
-// newKey makes the key of a machine.
 func newKey() (seed []byte, public string, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {

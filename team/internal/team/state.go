@@ -91,7 +91,6 @@ const (
 	maxStates = 20000
 )
 
-// beatEvery is how often a machine says that it is there.
 const beatEvery = 30 * time.Second
 
 // states publishes what changed of the sessions.

@@ -173,7 +173,6 @@ func wantsUsers(replicas int) jetstream.StreamConfig {
 	}, replicas)
 }
 
-// told is what nodes tell each other.
 type told struct {
 	users
 	Identity string `json:"identity"`

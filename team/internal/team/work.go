@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -100,45 +99,6 @@ func packetNow(s *store.Session, set compact.Settings, lang message.Lang, now ti
 	facts := handover.FactsOf(mem.Thread, s.ID()+"/moved", mem.Compactions+1, now, next...)
 	facts.Moved = true
 	return handover.Write(facts, set, lang).Text
-}
-
-// Work asks where a session stands, by its id or the beginning of one; machine ""
-// asks all. Of several machines that have it, the one where it went on last.
-func (h *Hub) Work(ctx context.Context, ref, machine string) (Work, error) {
-	f, err := h.Fleet(ctx)
-	if err != nil {
-		return Work{}, err
-	}
-	var found []State
-	for _, v := range f.States {
-		if strings.HasPrefix(v.Session, ref) && (machine == "" || v.Machine == machine) && ValidMachine(v.Machine) {
-			found = append(found, v)
-		}
-	}
-	slices.SortFunc(found, func(a, b State) int { return strings.Compare(b.Last, a.Last) })
-	for _, v := range found {
-		if v.Session != found[0].Session {
-			return Work{}, message.Fail(message.TeamManySessions, ref)
-		}
-	}
-	for _, v := range found {
-		info, ok, err := h.object(ctx, v.Machine, workName(v.Session))
-		if err != nil {
-			return Work{}, err
-		}
-		if !ok {
-			continue
-		}
-		w, err := h.readWork(ctx, info)
-		if err == nil && (w.Manifest.Session != v.Session || w.Manifest.Machine != v.Machine) {
-			err = fmt.Errorf("object %s of %s is not what it says", info.Name, v.Machine)
-		}
-		return w, err
-	}
-	if len(found) == 0 {
-		return Work{}, message.WithHint(message.Fail(message.TeamNoSession, ref), message.HintTeamNoSession)
-	}
-	return Work{}, message.WithHint(message.Fail(message.TeamNoWork, found[0].Session, found[0].Machine), message.HintTeamNoWork)
 }
 
 func (h *Hub) readWork(ctx context.Context, info objectInfo) (w Work, err error) {

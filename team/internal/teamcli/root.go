@@ -36,7 +36,7 @@ func Main(args []string, env cli.Env) int {
 type program struct{ *cli.Shell }
 
 func (p *program) commands() []*cobra.Command {
-	return []*cobra.Command{p.up(), p.invite(), p.join(), p.share(), p.ship(), p.handoff(), p.timeline(), p.fleet(), p.show(), p.recall(), p.doctor()}
+	return []*cobra.Command{p.up(), p.invite(), p.join(), p.share(), p.ship(), p.handoff(), p.timeline(), p.fleet(), p.recall(), p.doctor()}
 }
 
 // hub connects with this machine's settings.
@@ -542,7 +542,6 @@ func (p *program) printFleet(f team.Fleet) {
 	p.Table(p.Stdout, rows)
 }
 
-// ago is how long ago something was.
 func (p *program) ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
