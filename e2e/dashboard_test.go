@@ -327,8 +327,11 @@ func TestDashboardHostile(t *testing.T) {
 	// The search finds it, and shows it as it is.
 	do(t, page, "recall", browser.Size(1440, 900, "light"), chromedp.SendKeys(`form input[type=search]`, "reversed\r"), chromedp.WaitVisible(`.hits li`))
 	judge(t, page, "hits")
-	var asked string
-	do(t, page, "a search is a link", chromedp.Evaluate(`location.hash`, &asked))
+	var asked, title string
+	do(t, page, "a search is a link", chromedp.Evaluate(`location.hash`, &asked), chromedp.Text(`.hits a`, &title))
+	if !strings.Contains(title, "<script>") {
+		t.Errorf("a hit is of the session %q", title)
+	}
 	if asked != "#/recall/reversed" {
 		t.Errorf("the address of a search is %q", asked)
 	}
@@ -498,7 +501,11 @@ const cutLabels = `(() => {
 		}
 	}
 	// What charts have written last.
-	for (const d of window.drawn || []) if (document.contains(d.canvas) && (d.left < -1 || d.right > d.canvas.width + 1)) cut.push('chart: ' + d.text)
+	const drawn = (window.drawn || []).filter(d => document.contains(d.canvas))
+	for (const d of drawn) if (d.left < -1 || d.right > d.canvas.width + 1) cut.push('chart: ' + d.text)
+	drawn.forEach((d, i) => drawn.slice(0, i).forEach(o => {
+		if (o.canvas === d.canvas && Math.abs(o.y - d.y) < 10 && o.left < d.right && d.left < o.right) cut.push('chart: ' + d.text + ' over ' + o.text)
+	}))
 	return cut
 })()`
 
@@ -508,7 +515,7 @@ const drawnLabels = `window.drawn = []; { const p = CanvasRenderingContext2D.pro
 	p.fillText = function (text, x, ...rest) {
 		const wide = this.measureText(text).width, at = this.getTransform().e + x
 		const left = this.textAlign === 'center' ? at - wide / 2 : this.textAlign === 'right' || this.textAlign === 'end' ? at - wide : at
-		window.drawn.push({ canvas: this.canvas, text, left, right: left + wide })
+		window.drawn.push({ canvas: this.canvas, text, left, right: left + wide, y: this.getTransform().f + rest[0] })
 		return fillText.call(this, text, x, ...rest)
 	} }`
 

@@ -101,7 +101,7 @@ func (v shownEvent) has(word string) bool {
 // recall searches everything that was said and done.
 func (s *Server) recall(r *http.Request) (any, error) {
 	p := r.URL.Query()
-	q := recall.Query{Text: strings.TrimSpace(p.Get("q")), Limit: 30, Host: p.Get("host"), Project: p.Get("project"), Session: p.Get("session")}
+	q := recall.Query{Text: strings.TrimSpace(p.Get("q")), Limit: 30, Host: p.Get("host"), Project: p.Get("project"), Session: p.Get("session"), Titles: true}
 	type hit struct {
 		recall.Hit
 		Path string `json:"path"` // as people are shown it

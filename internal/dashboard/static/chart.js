@@ -70,13 +70,18 @@ export function Context({ context, tiers, compactions, boundaries, now }) {
         c.fillStyle = colour(ink)
         c.fillText(text, x, y)
       }
+      // Names of lines that are close to each other stand side by side.
+      let x = 0, above = null
       if (context.window) for (const tier of tiers) {
         const y = u.valToPos(context.window * (1 - tier.remaining / 100), 'y', true)
         c.strokeStyle = colour('--tier-' + tier.name)
         c.setLineDash([4 * r, 4 * r])
         c.lineWidth = r
         c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(u.bbox.left + u.bbox.width, y); c.stroke()
-        say(t('tier.' + tier.name), '--tier-' + tier.name, u.bbox.left + 6 * r, y - 4 * r)
+        x = above != null && Math.abs(y - above) < 12 * r ? x : u.bbox.left + 6 * r
+        above = y
+        say(t('tier.' + tier.name), '--tier-' + tier.name, x, y - 4 * r)
+        x += c.measureText(t('tier.' + tier.name)).width + 8 * r
       }
       c.setLineDash([])
       for (const k of compactions) {

@@ -50,7 +50,7 @@ function Hit({ h }) {
     <p class="chips"><${Badge} kind="host">${h.host}</><${Badge}>${word('role', h.role)}</>
       ${h.removed && html`<${Badge} kind="warn">${t('removed')}</>`}${h.copies > 0 && html`<${Badge}>${t('copies', h.copies)}</>`}
       ${h.time && html`<time datetime=${h.time}>${when(h.time)}</time>`}<span title=${h.project}>${project(h.project)}</span>
-      <a href=${'#/s/' + encodeURIComponent(h.session)}>${t('openSession')}</a> ${!h.agent && html`<a href=${'#/c/' + encodeURIComponent(h.session) + '/L' + h.line}>${t('hitInTalk')}</a>`}</p>
+      <a href=${'#/s/' + encodeURIComponent(h.session)}>${h.title ? short(h.title, 100) : t('openSession')}</a> ${!h.agent && html`<a href=${'#/c/' + encodeURIComponent(h.session) + '/L' + h.line}>${t('hitInTalk')}</a>`}</p>
     <p class="snippet">${h.parts.map((p, i) => i % 2 ? html`<mark>${p}</mark>` : p)}</p>
     <details onToggle=${e => setOpen(e.currentTarget.open)}><summary>${t('original')} <code>${short(h.ref, 60)}</code></summary>
       ${error && html`<p role="alert" class="problems">${error}</p>`}
