@@ -292,6 +292,13 @@ func TestPager(t *testing.T) {
 			t.Errorf("%+v: exit %d, paged %v\n%s", row, code, paged, screen)
 		}
 	}
+	// less is told what our texts are written in; whoever has told it is not overruled.
+	for set, want := range map[string]string{"LANG=C": "utf-8", "LESSCHARSET=latin1": "latin1"} {
+		screen, _ := onPty(t, 10, "", []string{"HOME=" + home, "LANG=C", "PAGER=env", set}, "workflow", "list", "--all")
+		if !strings.Contains(screen, "LESSCHARSET="+want+"\n") || strings.Count(screen, "LESSCHARSET") != 1 {
+			t.Errorf("%s:\n%s", set, screen)
+		}
+	}
 }
 
 // How many more there are is said below the list, though the list waits for a pager.
@@ -309,7 +316,7 @@ func TestNotesComeAfterTheList(t *testing.T) {
 		}
 	}
 	screen, code := onPty(t, 24, "", []string{"HOME=" + home, "LANG=C"}, "sessions", "-n", "1")
-	if code != 0 || !strings.Contains(screen, "hello") || !strings.HasSuffix(screen, "1 more; -n shows them\n") {
+	if code != 0 || !strings.Contains(screen, "hello") || !strings.HasSuffix(screen, "1 more; overtone sessions -n shows them\n") {
 		t.Errorf("exit %d\n%s", code, screen)
 	}
 }

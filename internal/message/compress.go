@@ -16,7 +16,7 @@ var (
 	RmDone        = Text{ZH: "已移除 %s（%s）", EN: "removed %s (%s)"}
 	ClonesProblem = Text{ZH: "整理副本的原文：%s", EN: "tidying the originals of clones: %s"}
 	RmKept        = Text{ZH: "保留 %s", EN: "kept %s"}
-	SessionsMore  = Text{ZH: "另有 %d 個；用 -n 顯示更多", EN: "%d more; -n shows them"}
+	SessionsMore  = Text{ZH: "另有 %d 個；用 overtone sessions -n 顯示更多", EN: "%d more; overtone sessions -n shows them"}
 	SessionsNone  = Text{ZH: "沒有符合條件的 session", EN: "no session matches"}
 	ColHost       = Text{ZH: "HOST", EN: "HOST"}
 	ColClone      = Text{ZH: "副本來源", EN: "CLONE OF"}

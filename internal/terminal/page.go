@@ -42,7 +42,8 @@ func (t *Terminal) Page() (show func()) {
 		if bytes.Count(held.Bytes(), []byte("\n")) >= rows {
 			cmd := exec.Command(words[0], words[1:]...)
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(held.Bytes()), f, Raw(t.Stderr)
-			if cmd.Env = t.Environ(); t.Getenv("LESS") == "" {
+			// less takes a locale that is not installed, as in containers, for ASCII.
+			if cmd.Env = append([]string{"LESSCHARSET=utf-8"}, t.Environ()...); t.Getenv("LESS") == "" {
 				// Colours pass, and the text stays on the screen when it is left.
 				cmd.Env = append(cmd.Env, "LESS=FRX")
 			}
