@@ -100,7 +100,7 @@ func TestLoad(t *testing.T) {
 				`config.yaml:3: prices.b.input: want a number of at least 0, got -1`,
 				`config.yaml:4: prices.c: want a section of keys, got 3`,
 				`config.yaml:5: prices.d: want a section of keys, got nothing`,
-				`config.yaml:6: prices.e.cach_read: unknown key; did you mean "cache_read"?`,
+				`config.yaml:6: prices.e.cach_read: unknown key; did you mean "prices.e.cache_read"?`,
 				`config.yaml:7: prices.f: input is missing`,
 				`config.yaml:8: prices.g.input: want a number, got "x"`,
 				`config.yaml:9: prices: want a name`,
@@ -145,7 +145,7 @@ func TestLoad(t *testing.T) {
 			want: with(func(c *Config) { c.Strict = true }),
 			problems: []string{
 				`config.yaml:1: strickt: unknown key; did you mean "strict"?`,
-				`config.yaml:3: workflow.max_retrys: unknown key; did you mean "max_retries"?`,
+				`config.yaml:3: workflow.max_retrys: unknown key; did you mean "workflow.max_retries"?`,
 				`config.yaml:4: workflow.colour: unknown key`,
 			},
 		},

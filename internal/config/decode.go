@@ -64,7 +64,7 @@ func (d *decoder) mapping(m Node, v, base reflect.Value, path string) {
 		key := join(path, kv.Key)
 		f, ok := fieldByKey(v, base, kv.Key)
 		if !ok {
-			d.report(kv.Line, key, "沒有這個鍵%s", "unknown key%s", suggest(kv.Key, keyed(v.Type())))
+			d.report(kv.Line, key, "沒有這個鍵%s", "unknown key%s", suggest(path, kv.Key, keyed(v.Type())))
 			continue
 		}
 		first, again := d.seen[key]
@@ -321,8 +321,8 @@ func quote(s string) string {
 
 func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 
-// suggest names the known key that a mistyped one is closest to.
-func suggest(name string, known []reflect.StructField) said {
+// suggest names the known key below path that a mistyped one is closest to.
+func suggest(path, name string, known []reflect.StructField) said {
 	best, least := "", 3
 	for _, f := range known {
 		k := f.Tag.Get("yaml")
@@ -336,7 +336,7 @@ func suggest(name string, known []reflect.StructField) said {
 	if best == "" {
 		return said{}
 	}
-	return say("，是 %q 嗎？", "; did you mean %q?", best)
+	return say("，是 %q 嗎？", "; did you mean %q?", join(path, best))
 }
 
 // Distance counts the letters to insert, leave out, change or swap with the next.
