@@ -9,7 +9,7 @@ import (
 var (
 	DemoIntro = Text{
 		ZH: "三段故事，以真正的 hook（agent 的 host 每一步會執行的程式）演出，在一個用完就刪的資料夾裡。打勾的都檢查過；--full 顯示全部。",
-		EN: "Three stories, through the real hooks (programs that an agent's host runs at each step), in a folder that is removed again. A ✔ was checked; --full shows all.",
+		EN: "Three stories, through the real hooks (programs that an agent's host runs at each step), in a throw-away folder. A ✔ was checked; --full shows all.",
 	}
 	DemoAct      = Text{ZH: "%d. %s", EN: "%d. %s"}
 	DemoSilent   = Text{ZH: "→ （無輸出）", EN: "→ (silent)"}
@@ -72,13 +72,13 @@ var (
 	DemoClaimHanded    = Text{ZH: "%d 個字元，取自紀錄：你的原話、做到哪裡、這些名字", EN: "in %d characters from the record: your words, the state, the names"}
 	DemoClaimIsolated  = Text{ZH: "審查的報告 %[1]d bytes 留在檔案裡；主 agent 只看到 %[2]d bytes 的結論", EN: "the review's report (%[1]d bytes) stays in a file; the main agent reads %[2]d"}
 	DemoClaimVotes     = Text{ZH: "測試通過、審查不通過：兩者都回來才決定，工作退回開發", EN: "tests pass, the review fails: once both are in, development goes on"}
-	DemoClaimLearned   = Text{ZH: "開發者這次的提示帶有報告、先前學到的事與第幾次重試", EN: "with the report, what was learned, and which try it is"}
+	DemoClaimLearned   = Text{ZH: "開發者這次的提示帶有報告、先前學到的事與第幾次重試", EN: "the developer is told the report, what was learned, and which try it is"}
 	DemoClaimSuggested = Text{ZH: "紀錄長到 %s，一個階段完成時建議 /compact 一次，只給使用者", EN: "the record is %s long: /compact is suggested once, when a stage is done"}
-	DemoClaimOnce      = Text{ZH: "之後有 %d 次機會，工作做到哪裡只說 %d 次（收據 %s）", EN: "after it, in %d hooks, the state is told %d time (receipt %s)"}
+	DemoClaimOnce      = Text{ZH: "之後有 %d 次機會，工作做到哪裡只說 %d 次（收據 %s）", EN: "after it, in %d hooks, the workflow is told %d time (receipt %s)"}
 	DemoClaimGuarded   = Text{ZH: "主 agent 想自己改檔案：拒絕；只是讀：可以", EN: "the main agent tries to edit a file itself: refused; it may read"}
 	DemoClaimDone      = Text{ZH: "%d 個階段全部完成，退回 %d 次、失敗 %d 次", EN: "all %d stages are done, with %d rejection and %d failures on the way"}
 	DemoClaimVerified  = Text{ZH: "副本完整（%d 則訊息）；原檔一個 byte 都沒有變", EN: "the copy is whole (%d messages); the original has not changed by a byte"}
-	DemoClaimSmaller   = Text{ZH: "壓縮的訊息約 %s → %s tokens（%s）；檔案 %s → %s（%s）", EN: "about %s → %s tokens (%s) of messages; the file: %s → %s (%s)"}
+	DemoClaimSmaller   = Text{ZH: "壓縮的訊息約 %s → %s tokens（%s）；檔案 %s → %s（%s）", EN: "about %s → %s tokens (%s) of messages; file: %s → %s (%s)"}
 	DemoClaimRecall    = Text{ZH: "overtone recall 一字不差地取回全部 %d 則原文", EN: "overtone recall gives back all %d originals, word for word"}
 	DemoResume         = Text{ZH: "接續：%s", EN: "resume: %s"}
 )
