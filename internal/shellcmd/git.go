@@ -282,7 +282,7 @@ func (g *gitFinder) inert(c command) bool {
 // inert are programs that write, but make no commits.
 const inert = " sort uniq tee date file tree hostname mkdir rmdir rm cp mv ln touch chmod chown install truncate mktemp dd split tar gzip gunzip zip unzip xz patch " +
 	"xxd kill pkill clear reset alias unalias env curl wget gh glab kubectl docker podman journalctl systemctl aws gcloud az ping dig nc rsync scp brew apt " +
-	"apt-get pip pip3 "
+	"apt-get pip pip3 less more top "
 
 // systemPath reports whether a program is given by a path of the system.
 func systemPath(p string) bool {
