@@ -45,7 +45,6 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// secret asks for the token.
 func (s *Server) secret(next http.Handler) http.Handler {
 	want := []byte("Bearer " + s.token)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

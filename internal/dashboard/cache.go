@@ -9,24 +9,19 @@ type cache[V any] struct {
 	items map[string]V
 }
 
-// get returns the value of a key, made where it is missing.
-func (c *cache[V]) get(key string, make func() V) V {
+// get returns the value of a key, made where it is missing; an error is not remembered.
+func (c *cache[V]) get(key string, make func() (V, error)) (v V, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v, ok := c.items[key]
-	if !ok {
-		if c.items == nil || len(c.items) >= c.limit {
-			c.items = map[string]V{}
-		}
-		v = make()
+	if ok {
+		return v, nil
+	}
+	if c.items == nil || len(c.items) >= c.limit {
+		c.items = map[string]V{}
+	}
+	if v, err = make(); err == nil {
 		c.items[key] = v
 	}
-	return v
-}
-
-// drop forgets a key.
-func (c *cache[V]) drop(key string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.items, key)
+	return v, err
 }

@@ -40,7 +40,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-//go:embed static
+//go:embed static pages
 var static embed.FS
 
 // Options are what the page shows, as the command line computes it.
@@ -162,7 +162,6 @@ func (s *Server) handler() http.Handler {
 	return s.guard(mux)
 }
 
-// lang is the language that a request asks for.
 func (s *Server) lang(r *http.Request) message.Lang {
 	if l, ok := message.Parse(r.URL.Query().Get("lang")); ok {
 		return l

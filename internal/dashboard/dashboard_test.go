@@ -442,7 +442,7 @@ func TestSession(t *testing.T) {
 	if d.Work == nil || !d.Work.Active || len(d.Work.Agents) != 1 || d.Work.Agents[0].Stage != "DEV" || len(d.Work.Wide.Nodes) != 4 {
 		t.Errorf("workflow: %+v", d.Work)
 	}
-	if d.Census.Started != 1 || d.Census.Finished != 0 {
+	if d.Census["started"] != 1 || d.Census["finished"] != 0 {
 		t.Errorf("census: %+v", d.Census)
 	}
 	var tl struct {

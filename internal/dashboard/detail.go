@@ -35,7 +35,7 @@ type detail struct {
 	Stands      string             `json:"stands"`
 	Boundaries  []boundary         `json:"boundaries"`
 	Compactions []compaction       `json:"compactions"`
-	Census      census             `json:"census"`
+	Census      map[string]int     `json:"census"`
 	Readable    bool               `json:"readable"` // the host's file
 	Hooked      bool               `json:"hooked"`   // there is a timeline of it
 	Problems    []string           `json:"problems"` // what could not be read
@@ -106,7 +106,7 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 		d.Boundaries = boundariesOf(events)
 		d.Census = censusOf(events)
 	}
-	seen := s.packets.get(path, func() *packets { return &packets{} })
+	seen, _ := s.packets.get(path, func() (*packets, error) { return &packets{}, nil })
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
 	if path != "" {
@@ -128,7 +128,6 @@ type packets struct {
 	transcript.Packets
 }
 
-// work is a workflow as it is drawn.
 type work struct {
 	progress
 	Feature  string        `json:"feature,omitempty"`
@@ -411,47 +410,26 @@ func packetsOf(events []store.Entry) map[string]packetView {
 	return packets
 }
 
-// census counts what became of the agents of the present run, and what was not
-// taken at its word.
-type census struct {
-	Started    int `json:"started"`
-	Finished   int `json:"finished"`
-	Died       int `json:"died"`
-	Silent     int `json:"silent"` // ended without a route
-	Cleared    int `json:"cleared"`
-	Retried    int `json:"retried"`
-	Refused    int `json:"refused"`
-	Corrected  int `json:"corrected"`
-	Unverified int `json:"unverified"`
+// counted are the events of a census. Who is silent has ended without a route.
+var counted = map[string]string{
+	message.EventAgentDelegate: "started", message.EventAgentComplete: "finished", message.EventAgentDied: "died", message.EventAgentError: "died",
+	message.EventAgentCrash: "silent", message.EventAgentOrphanCleanup: "cleared", message.EventStageRetry: "retried",
+	message.EventStageRefused: "refused", message.EventDelegationDenied: "refused", message.EventRouteCorrected: "corrected",
 }
 
-func censusOf(events []store.Entry) census {
-	var c census
+// censusOf counts what became of the agents of the present run, and what was not
+// taken at its word.
+func censusOf(events []store.Entry) map[string]int {
+	all := map[string]int{}
 	for _, e := range events {
-		switch e.Type {
-		case message.EventWorkflowStart:
-			c = census{}
-		case message.EventAgentDelegate:
-			c.Started++
-		case message.EventAgentComplete:
-			c.Finished++
-		case message.EventAgentDied, message.EventAgentError:
-			c.Died++
-		case message.EventAgentCrash:
-			c.Silent++
-		case message.EventAgentOrphanCleanup:
-			c.Cleared++
-		case message.EventStageRetry:
-			c.Retried++
-		case message.EventStageRefused, message.EventDelegationDenied:
-			c.Refused++
-		case message.EventRouteCorrected:
-			c.Corrected++
-		case message.EventRouteFallback:
-			c.Unverified++
+		if e.Type == message.EventWorkflowStart {
+			clear(all)
+		}
+		if name := counted[e.Type]; name != "" {
+			all[name]++
 		}
 	}
-	return c
+	return all
 }
 
 // survey is what a compaction kept: of the names most likely to be needed again,
@@ -493,28 +471,22 @@ func (s *Server) packet(r *http.Request) (any, error) {
 	if err != nil || n < 0 || sub.file == nil {
 		return nil, errNotFound
 	}
-	var failed error
-	look := func() survey {
-		var found catalog.Survey
-		if found, failed = catalog.NewSurvey(r.Context(), sub.file.File, n, s.Tongue); failed != nil {
-			return survey{}
+	look := func() (survey, error) {
+		found, err := catalog.NewSurvey(r.Context(), sub.file.File, n, s.Tongue)
+		if err != nil {
+			return survey{}, err
 		}
 		v := surveyOf(found)
 		if q.Get("why") == "1" {
-			v.Why, failed = found.Why(r.Context())
+			v.Why, err = found.Why(r.Context())
 		}
-		return v
+		return v, err
 	}
 	if n == 0 {
-		return look(), failed // it changes with every line
+		return look() // it changes with every line
 	}
 	// What stands before a compaction does not change any more.
-	key := sub.file.Path + "#" + strconv.Itoa(n) + q.Get("why")
-	v := s.surveys.get(key, look)
-	if failed != nil {
-		s.surveys.drop(key)
-	}
-	return v, failed
+	return s.surveys.get(sub.file.Path+"#"+strconv.Itoa(n)+q.Get("why"), look)
 }
 
 // numberOf is which compaction of a file the line at an offset is.
@@ -533,7 +505,7 @@ func numberOf(ctx context.Context, path string, at int64) (n int, err error) {
 }
 
 func surveyOf(found catalog.Survey) survey {
-	found.Summary, _ = redact.Text(found.Summary) // the hand-over has none
+	found.Summary = redact.Clean(found.Summary) // the hand-over has none
 	v := survey{
 		Schema: 1, N: found.N, Handed: append([]string{}, found.Handed...), HandedMore: found.MoreHanded,
 		Summary: message.Cut(found.Summary, maxShown), Text: message.Cut(found.Text, maxShown),

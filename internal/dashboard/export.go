@@ -17,10 +17,6 @@ func Export(report any, l message.Lang) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the report as JSON: %w", err)
 	}
-	lang := "en"
-	if l == message.ZH {
-		lang = "zh-Hant"
-	}
 	// Modules of a file cannot import each other by path: each gets a name and is a
 	// part of the page.
 	modules := map[string]string{}
@@ -31,33 +27,28 @@ func Export(report any, l message.Lang) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []byte(strings.Join([]string{
-		`<!doctype html>
-<html lang="` + lang + `">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' data:">
-<title>Overtone</title>
-<style>`, asset("vendor/uplot.css"), asset("style.css"), `</style>
-<script>`, asset("vendor/uplot.js"), `</script>
-<script type="importmap">`, string(imports), `</script>
-<script type="application/json" id="data">`, string(data), `</script>
-</head>
-<body>
-<main id="app"></main>
-<noscript>`, message.PageNeedsScripts.In(l), `</noscript>
-<script type="module">`, module("export.js"), `</script>
-</body>
-</html>
-`,
-	}, "")), nil
+	return []byte(page("report.html", "lang", htmlLang(l), "style", asset("static/vendor/uplot.css")+asset("static/style.css"), "uplot", asset("static/vendor/uplot.js"),
+		"imports", string(imports), "data", string(data), "noscript", message.PageNeedsScripts.In(l), "script", module("export.js"))), nil
 }
 
-// asset is one of the page's files.
+func htmlLang(l message.Lang) string {
+	if l == message.EN {
+		return "en"
+	}
+	return "zh-Hant"
+}
+
+// page is a page that stands by itself, with what goes into its places: their names and
+// values, one after the other.
+func page(name string, places ...string) string {
+	for i := 0; i < len(places); i += 2 {
+		places[i] = "{" + places[i] + "}"
+	}
+	return strings.NewReplacer(places...).Replace(asset("pages/" + name))
+}
+
 func asset(name string) string {
-	data, err := static.ReadFile("static/" + name)
+	data, err := static.ReadFile(name)
 	if err != nil {
 		panic(err) // it is in the binary
 	}
@@ -66,5 +57,5 @@ func asset(name string) string {
 
 // module is a script whose imports name parts of one page.
 func module(name string) string {
-	return strings.ReplaceAll(asset(name), " from './", " from 'overtone/")
+	return strings.ReplaceAll(asset("static/"+name), " from './", " from 'overtone/")
 }

@@ -54,7 +54,6 @@ type lease struct {
 
 func (s *Server) teamFile(name string) string { return filepath.Join(s.Store.Root(), "team", name) }
 
-// hasFleet reports whether this machine belongs to a hub.
 func (s *Server) hasFleet() bool {
 	_, err := os.Lstat(s.teamFile("team.json"))
 	return err == nil

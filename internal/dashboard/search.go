@@ -15,7 +15,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
-// shownEvent is a line of the timeline.
 type shownEvent struct {
 	Time     string       `json:"ts"`
 	Type     string       `json:"type"`
@@ -98,7 +97,6 @@ func (v shownEvent) has(word string) bool {
 	return slices.ContainsFunc(v.Data, func(f shownField) bool { return strings.Contains(strings.ToLower(f.Key+"="+f.Value), word) })
 }
 
-// recall searches everything that was said and done.
 func (s *Server) recall(r *http.Request) (any, error) {
 	p := r.URL.Query()
 	q := recall.Query{Text: strings.TrimSpace(p.Get("q")), Limit: 30, Host: p.Get("host"), Project: p.Get("project"), Session: p.Get("session"), Titles: true}

@@ -19,7 +19,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// export answers with a session as a file.
 func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	var page bytes.Buffer
 	sub, err := s.find(r.Context(), r.URL.Query().Get("id"))
@@ -69,24 +68,6 @@ func (s *Server) sessionPage(ctx context.Context, w io.Writer, sub subject, lang
 		given[c.N] = c.Packet != nil
 	}
 	p := sessionPage{texts: message.DashboardTexts(lang)}
-	title := text(cmp.Or(sub.file.Title, sub.id))
-	tag(&p.out, `<!doctype html>
-<html lang="`, map[message.Lang]string{message.EN: "en", message.ZH: "zh-Hant"}[lang], `">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>`, title, ` · Overtone</title>
-<style>`, asset("style.css"), `</style>
-</head>
-<body>
-<main class="exported">
-<header class="head"><h2>`, title, `</h2>
-<p class="chips"><span class="badge host">`, text(string(sub.file.Host)), `</span> <span>`, text(s.Shown(sub.file.Project)), `</span> <span>`, text(d.Context.Model), `</span></p>
-<p class="quiet">`, p.t("exportNote", s.Now().Format("2006-01-02 15:04")), ` <code>`, text(sub.id), `</code></p></header>
-<section class="card conversation"><ol class="pieces">
-`)
 	surveys, err := catalog.Surveys(ctx, sub.file.File, s.Tongue)
 	if err != nil {
 		return err
@@ -111,8 +92,9 @@ func (s *Server) sessionPage(ctx context.Context, w io.Writer, sub subject, lang
 		return err
 	}
 	p.endTools()
-	tag(&p.out, "</ol></section>\n</main>\n</body>\n</html>\n")
-	_, err = w.Write(p.out.Bytes())
+	_, err = io.WriteString(w, page("session.html", "lang", htmlLang(lang), "title", text(cmp.Or(sub.file.Title, sub.id)), "style", asset("static/style.css"),
+		"host", text(string(sub.file.Host)), "project", text(s.Shown(sub.file.Project)), "model", text(d.Context.Model),
+		"note", p.t("exportNote", s.Now().Format("2006-01-02 15:04")), "id", text(sub.id), "pieces", p.out.String()))
 	return err
 }
 
@@ -148,7 +130,6 @@ func (p *sessionPage) piece(v piece) {
 	tag(&p.out, `<li class="piece `, v.Kind, `"><p class="chips"><b>`, p.t("piece."+v.Kind), `</b> `, how, `<time>`, moment(v.Time), `</time></p>`, said, "</li>\n")
 }
 
-// endTools writes the fold that is open.
 func (p *sessionPage) endTools() {
 	if p.tools.Len() == 0 {
 		return

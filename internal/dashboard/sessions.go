@@ -16,7 +16,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// shownRow is a session in the list.
 type shownRow struct {
 	ID string `json:"id"`
 	// Info is null for a session that only our own files know.
@@ -29,7 +28,6 @@ type shownRow struct {
 	version  int // of the list, when it last changed
 }
 
-// progress is where a session's workflow stands.
 type progress struct {
 	Type       string `json:"type"`
 	Phase      string `json:"phase"`
@@ -232,7 +230,6 @@ func (s *Server) state(r *http.Request) (any, error) {
 	}, nil
 }
 
-// stamp tells two states of something apart.
 func stamp(parts ...[]byte) uint64 {
 	h := fnv.New64a()
 	for _, p := range parts {

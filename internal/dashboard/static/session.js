@@ -107,8 +107,8 @@ const seconds = (from, to) => (new Date(to || Date.now()) - new Date(from)) / 10
 
 function Work({ d }) {
   const w = d.work, c = d.census
-  const census = [['started', c.started], ['finished', c.finished], ['died', c.died], ['silent', c.silent], ['cleared', c.cleared],
-    ['retried', c.retried], ['refused', c.refused], ['corrected', c.corrected], ['unverified', w.unverified]]
+  const kinds = ['started', 'finished', 'died', 'silent', 'cleared', 'retried', 'refused', 'corrected']
+  const census = [...kinds.map(k => [k, c[k] || 0]), ['unverified', w.unverified]]
   return html`<${Section} id="s-work" title=${t('workflow')} note=${w.type + (w.feature ? ' · ' + w.feature : '')}>
     <p class="chips" aria-live="polite">
       <${Badge} kind=${w.active ? 'live' : ''}>${word('phase', w.phase)}</>
