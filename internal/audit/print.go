@@ -19,7 +19,6 @@ const (
 	listedProjects    = 8
 )
 
-// printer shows a report to a person.
 type printer struct {
 	*terminal.Terminal
 	*Report
@@ -94,7 +93,6 @@ func (r *Report) PrintPeriods(t *terminal.Terminal) {
 	p.table(head, append(rows, sum), nil)
 }
 
-// day is the local day of a time.
 func (p printer) day(stamp string) string {
 	t, err := time.Parse(time.RFC3339, stamp)
 	if err != nil {
@@ -321,16 +319,6 @@ func (p printer) clock(stamp string) string {
 	return t.Local().Format(layout)
 }
 
-func triggerText(trigger string) message.Text {
-	switch trigger {
-	case "auto":
-		return message.AuditTrigAuto
-	case "manual":
-		return message.AuditTrigMan
-	}
-	return message.AuditUnknown
-}
-
 func (p printer) compactionRow(id string, c *Compaction) []string {
 	waited := "–"
 	if c.WaitMS != nil {
@@ -361,10 +349,9 @@ func (p printer) compactionRow(id string, c *Compaction) []string {
 	if c.Payback != nil && c.Payback.N > 0 {
 		repaid = message.Decimal(c.Payback.N)
 	}
-	whatIf := map[string]message.Text{"boundary": message.WhatBoundary, "forced": message.WhatForced, "not-needed": message.WhatNotNeeded, "unknown": message.AuditUnknown}[c.WhatIf]
 	return []string{
-		p.clock(c.Time), id, p.In(triggerText(c.Trigger)), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, p.In(mid),
-		near(c.Earlier), near(c.Later), lost, repaid, p.In(whatIf),
+		p.clock(c.Time), id, p.In(message.Named("trigger", c.Trigger)), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, p.In(mid),
+		near(c.Earlier), near(c.Later), lost, repaid, p.In(message.Named("what-if", c.WhatIf)),
 	}
 }
 

@@ -258,7 +258,7 @@ func (a *app) printSuggestion(s compact.Suggestion) error {
 		if c.OK {
 			mark = "✓"
 		}
-		rows = append(rows, []string{mark, message.ConditionName(c.Name).In(a.Lang), c.Value, c.Want})
+		rows = append(rows, []string{mark, message.Named("condition", c.Name).In(a.Lang), c.Value, c.Want})
 	}
 	a.Table(a.Stdout, rows)
 	text := message.SuggestNo

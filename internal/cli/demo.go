@@ -77,7 +77,6 @@ func (a *app) demo(ctx context.Context, keep, full bool) (err error) {
 	return nil
 }
 
-// demoCommand runs a command of ours in the demo's home.
 func (a *app) demoCommand(ctx context.Context, home demo.Home, args ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	sub := &app{Terminal: a.Terminal, ctx: a.ctx}
@@ -133,23 +132,13 @@ func (p demoPrinter) Step(s demo.Step) {
 	}
 	line := fmt.Sprintf(" %2d ← %s  %s", s.N, demo.EventName(s.Event), s.Subject)
 	if s.Output == nil {
-		line += "   " + message.DemoSilent.In(p.Lang)
+		line += "   " + p.In(message.DemoSays("silent"))
 	}
 	p.Line("\n" + line)
-	for _, part := range []struct {
-		to   message.Text
-		text string
-	}{
-		{message.DemoDenied, s.Denied},
-		{message.DemoBlocked, s.Blocked},
-		{message.DemoAgent, s.Agent},
-		{message.DemoTool, s.Tool},
-		{message.DemoModel, s.Model},
-		{message.DemoPerson, s.Person},
-	} {
-		if part.text != "" {
-			p.Line("    " + part.to.In(p.Lang))
-			p.quote(part.text)
+	for _, part := range [][2]string{{"denied", s.Denied}, {"blocked", s.Blocked}, {"agent", s.Agent}, {"tool", s.Tool}, {"model", s.Model}, {"person", s.Person}} {
+		if part[1] != "" {
+			p.Line("    " + p.In(message.DemoSays("to."+part[0])))
+			p.quote(part[1])
 		}
 	}
 	var labels []string
@@ -166,7 +155,6 @@ func (p demoPrinter) Step(s demo.Step) {
 	}
 }
 
-// quote prints the beginning of a text, indented and wrapped.
 func (p demoPrinter) quote(text string) {
 	const mark, most = "      │ ", 10
 	var lines []string

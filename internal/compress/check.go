@@ -7,7 +7,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// reason is why a result was not taken.
 type reason string
 
 const (
@@ -33,7 +32,7 @@ func (e *refusedError) Error() string { return e.In(message.EN) }
 
 // In is the error in a language.
 func (e *refusedError) In(lang message.Lang) string {
-	msg := message.Refused.Format(lang, message.RefusedFor(string(e.reason)).In(lang))
+	msg := message.Refused.Format(lang, message.Named("refused", string(e.reason)).In(lang))
 	if e.Detail != "" {
 		msg += ": " + e.Detail
 	}

@@ -146,7 +146,7 @@ func Counts[K cmp.Ordered](t *terminal.Terminal, of map[K]int) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(of)) {
 		name := fmt.Sprint(k)
-		if text := message.Counted(name); text != (message.Text{}) {
+		if text := message.Named("count", name); text != (message.Text{}) {
 			name = t.In(text)
 		}
 		parts = append(parts, fmt.Sprintf("%s %d", name, of[k]))

@@ -165,7 +165,6 @@ func (d *play) call(event, subject string, in fields) Step {
 	return s
 }
 
-// read sorts an answer by its reader.
 func (s *Step) read(out gjson.Result) {
 	specific := out.Get("hookSpecificOutput")
 	s.Model = specific.Get("additionalContext").String()
@@ -178,7 +177,6 @@ func (s *Step) read(out gjson.Result) {
 	}
 }
 
-// look finds out what a call changed.
 func (d *play) look(s *Step) {
 	state, err := session.Peek(d.sess)
 	d.failed(err)

@@ -20,17 +20,16 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// play is the whole story, act by act.
 func (d *play) play(ctx context.Context) {
 	for n, act := range []struct {
-		title  message.Text
+		name   string
 		scenes []func(context.Context)
 	}{
-		{message.DemoActLost, []func(context.Context){d.lost}},
-		{message.DemoActWorkflow, []func(context.Context){d.start, d.reviewFails, d.developAgain, d.allPass, d.compaction, d.guard, d.finish}},
-		{message.DemoActCompress, []func(context.Context){d.compress}},
+		{"lost", []func(context.Context){d.lost}},
+		{"workflow", []func(context.Context){d.start, d.reviewFails, d.developAgain, d.allPass, d.compaction, d.guard, d.finish}},
+		{"compress", []func(context.Context){d.compress}},
 	} {
-		d.act = act.title.In(d.Lang)
+		d.act = d.says("act." + act.name)
 		d.Act(n+1, d.act)
 		for _, scene := range act.scenes {
 			if d.failed(ctx.Err()) {
@@ -41,6 +40,8 @@ func (d *play) play(ctx context.Context) {
 	}
 }
 
+func (d *play) says(name string) string { return message.DemoSays(name).In(d.Lang) }
+
 // maxNames is how many names of a kind the table shows.
 const maxNames = 6
 
@@ -48,7 +49,7 @@ const maxNames = 6
 // work needs, what it lacks, and what the hand-over puts back.
 func (d *play) lost(ctx context.Context) {
 	path, _ := d.writeSession(lostSession)
-	summary := message.DemoSummary.In(d.Lang)
+	summary := d.says("summary")
 	at := func(more fields) fields {
 		maps.Copy(more, fields{"session_id": lostSession, "transcript_path": path})
 		return more
@@ -87,9 +88,9 @@ func (d *play) lost(ctx context.Context) {
 
 func (d *play) start(context.Context) {
 	d.call("session-start", "startup", fields{"source": "startup"})
-	prompt := message.DemoPrompt.In(d.Lang)
+	prompt := d.says("prompt")
 	d.call("user-prompt-submit", fmt.Sprintf("%q", prompt), fields{"prompt": prompt})
-	d.stage("DEV", message.DemoDevDone)
+	d.stage("DEV", "dev.done")
 }
 
 // hand is a stage in the hands of a sub-agent.
@@ -100,7 +101,7 @@ type hand struct {
 }
 
 // hand prepares a sub-agent that answers as its prompt in the plugin asks it to.
-func (d *play) hand(stage string, said message.Text, route workflow.Route) hand {
+func (d *play) hand(stage, said string, route workflow.Route) hand {
 	n := len(d.Steps)
 	h := hand{stage: stage, agent: workflow.AgentOf(stage), id: fmt.Sprintf("a%016x", 16*n+len(stage)), tool: fmt.Sprintf("toolu_%03d_%s", n, stage)}
 	if node, ok := d.state().DAG.Get(stage); ok && node.Barrier != nil {
@@ -108,11 +109,11 @@ func (d *play) hand(stage string, said message.Text, route workflow.Route) hand 
 	}
 	if workflow.Quality(stage) {
 		route.ContextFile = contextFile(stage)
-		h.report = said.In(d.Lang)
+		h.report = d.says(said)
 	}
 	marker, err := json.Marshal(route)
 	d.failed(err)
-	line, _, _ := strings.Cut(said.In(d.Lang), "\n")
+	line, _, _ := strings.Cut(d.says(said), "\n")
 	h.answer = strings.TrimLeft(line, "# ") + "\n\n<!-- PIPELINE_ROUTE: " + string(marker) + " -->"
 	return h
 }
@@ -121,12 +122,9 @@ func pass() workflow.Route { return workflow.Route{Verdict: workflow.Pass, Route
 
 // delegate is the main agent handing work over.
 func (d *play) delegate(h hand) Step {
-	task := map[string]message.Text{
-		"DEV": message.DemoTask, "TEST": message.DemoTaskTest, "REVIEW": message.DemoTaskReview, "RETRO": message.DemoTaskRetro, "DOCS": message.DemoTaskDocs,
-	}[h.stage]
 	return d.call("pre-tool-use", "Agent "+h.agent, fields{
 		"tool_name": "Agent", "tool_use_id": h.tool,
-		"tool_input": fields{"subagent_type": h.agent, "description": h.agent, "prompt": task.In(d.Lang)},
+		"tool_input": fields{"subagent_type": h.agent, "description": h.agent, "prompt": d.says("task." + h.stage)},
 	})
 }
 
@@ -157,7 +155,7 @@ func (d *play) back(h hand) Step {
 }
 
 // stage is one stage that passes, from hand-over to return; it gives the brief.
-func (d *play) stage(stage string, said message.Text) (brief Step) {
+func (d *play) stage(stage, said string) (brief Step) {
 	h := d.hand(stage, said, pass())
 	brief = d.delegate(h)
 	d.work(h)
@@ -180,14 +178,14 @@ func (d *play) together(hands ...hand) (ends []Step) {
 }
 
 func (d *play) reviewFails(context.Context) {
-	review := d.hand("REVIEW", message.DemoReviewFailed, workflow.Route{
-		Verdict: workflow.Fail, Route: workflow.Dev, Severity: "CRITICAL", Hint: message.DemoReviewHint.In(d.Lang),
+	review := d.hand("REVIEW", "review.failed", workflow.Route{
+		Verdict: workflow.Fail, Route: workflow.Dev, Severity: "CRITICAL", Hint: d.says("review.hint"),
 	})
-	steps := d.together(d.hand("TEST", message.DemoTestDone, pass()), review)
+	steps := d.together(d.hand("TEST", "test.done", pass()), review)
 	file := d.file(filepath.Join(d.Dir, strings.TrimPrefix(contextFile("REVIEW"), "~/")))
 	saw, leaked := 0, false
 	for _, s := range steps {
-		leaked = leaked || strings.Contains(s.Tool+s.Model, message.DemoPhrase.In(d.Lang))
+		leaked = leaked || strings.Contains(s.Tool+s.Model, d.says("phrase"))
 		if strings.HasSuffix(s.Subject, review.agent) {
 			saw += len(s.Tool)
 		}
@@ -214,9 +212,9 @@ func (d *play) state() *workflow.State {
 }
 
 func (d *play) developAgain(context.Context) {
-	brief := d.stage("DEV", message.DemoDevAgain).Agent
+	brief := d.stage("DEV", "dev.again").Agent
 	all := true
-	for _, word := range []string{"retryContext", message.DemoPhrase.In(d.Lang), message.DemoReviewHint.In(d.Lang), "reflection-memory-"} {
+	for _, word := range []string{"retryContext", d.says("phrase"), d.says("review.hint"), "reflection-memory-"} {
 		all = all && strings.Contains(brief, word)
 	}
 	d.claim(all, message.DemoClaimLearned)
@@ -227,7 +225,7 @@ func (d *play) allPass(context.Context) {
 	size := cfg.Compact.ThresholdBytes * 13 / 10
 	d.failed(d.fill(size))
 	told, leaked := 0, false
-	for _, s := range d.together(d.hand("TEST", message.DemoTestDone, pass()), d.hand("REVIEW", message.DemoReviewGood, pass())) {
+	for _, s := range d.together(d.hand("TEST", "test.done", pass()), d.hand("REVIEW", "review.good", pass())) {
 		told += strings.Count(s.Person, "/compact")
 		leaked = leaked || strings.Contains(s.Model, "/compact")
 	}
@@ -278,8 +276,8 @@ func (d *play) guard(context.Context) {
 }
 
 func (d *play) finish(context.Context) {
-	d.stage("RETRO", message.DemoRetroDone)
-	d.stage("DOCS", message.DemoDocsDone)
+	d.stage("RETRO", "retro.done")
+	d.stage("DOCS", "docs.done")
 	d.call("stop", "end_turn", fields{"stop_hook_active": false, "background_tasks": []string{}, "last_assistant_message": "…"})
 	d.call("session-end", "other", fields{"reason": "other"})
 	state := d.state()

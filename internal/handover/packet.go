@@ -29,9 +29,8 @@ type Facts struct {
 	Decision compact.Decision
 	// Moved says that nothing was compacted: the session goes on elsewhere.
 	Moved bool
-	// Opens and Pursues are [Handover]'s. Literal makes the last line that of the
-	// specification.
-	Opens, Pursues, Literal bool
+	// Opens and Pursues are [Handover]'s.
+	Opens, Pursues bool
 }
 
 func (f Facts) header(l message.Lang) string {
@@ -41,11 +40,7 @@ func (f Facts) header(l message.Lang) string {
 	return message.PacketHeader.In(l)
 }
 
-// last is the last line.
 func (f Facts) last(l message.Lang) string {
-	if f.Literal {
-		return message.PacketDirective.In(l)
-	}
 	return directive(f.Situation, f.Opens, false, f.Pursues, l)
 }
 
@@ -87,9 +82,7 @@ func frame(id, part string, texts ...string) string {
 
 // clean makes a foreign text fit to stand inside a packet.
 func clean(text string) string {
-	text = strings.ReplaceAll(message.Plain(strings.ReplaceAll(text, "\r\n", "\n")), "overtone-packet", "overtone packet")
-	text, _ = redact.Text(text)
-	return text
+	return redact.Clean(strings.ReplaceAll(message.Plain(strings.ReplaceAll(text, "\r\n", "\n")), "overtone-packet", "overtone packet"))
 }
 
 // section is a part of a packet: a title and either items or one text.
@@ -113,7 +106,6 @@ const (
 	leastSection = 500
 )
 
-// parts are the sections within the room.
 func (f Facts) parts(room int, s compact.Settings, l message.Lang) []string {
 	newest := f.Words.Newest()
 	first, latest, last := clean(cmp.Or(f.Goal, f.Words.First.Text)), clean(newest.Text), strings.TrimSpace(clean(f.Slice.Last))
@@ -191,7 +183,6 @@ func tidy(items []string) (out []string) {
 	return out
 }
 
-// fit is the section within n units.
 func (p section) fit(n int, l message.Lang) string {
 	if p.items != nil {
 		return section2(p.title.In(l), p.items, n-len("\n- ")-message.Units(message.HandoverMore.Format(l, len(p.items))), l)

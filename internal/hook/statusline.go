@@ -31,7 +31,7 @@ func StatusLine(env Env) (line string) {
 	switch {
 	case err != nil || s == nil:
 	case s.Broken():
-		parts = append(parts, fmt.Sprintf("🎵 %s %s", s.WorkflowType, message.Ended(s.Ended).In(c.lang)))
+		parts = append(parts, fmt.Sprintf("🎵 %s %s", s.WorkflowType, message.Named("ended", s.Ended).In(c.lang)))
 	case s.Active:
 		done, total := s.Progress()
 		part := fmt.Sprintf("🎵 %s %d/%d", s.WorkflowType, done, total)

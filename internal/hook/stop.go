@@ -286,7 +286,7 @@ func (c *call) tellEnd(tx *session.Tx, r *host.Reply) error {
 	*l = session.Loop{Workflow: s.WorkflowID, Iteration: l.Iteration, LetGo: true}
 	lines := []string{message.LoopDone.Format(c.lang, s.WorkflowType)}
 	if s.Broken() {
-		lines[0] = message.LoopBroken.Format(c.lang, s.WorkflowType, message.Ended(s.Ended).In(c.lang))
+		lines[0] = message.LoopBroken.Format(c.lang, s.WorkflowType, message.Named("ended", s.Ended).In(c.lang))
 		if s.EndReason != "" {
 			lines = append(lines, message.LoopReason.Format(c.lang, s.EndReason))
 		}

@@ -18,7 +18,6 @@ var (
 	errNoText = &Error{Kind: BadReply, Message: "no text"}
 )
 
-// chat asks an OpenAI-compatible service.
 func (s Service) chat(ctx context.Context, prompt string) (Answer, error) {
 	header := http.Header{}
 	if k := s.key(); k != "" {

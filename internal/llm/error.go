@@ -52,7 +52,7 @@ func (e *Error) Error() string { return e.In(message.EN) }
 // In is the error in a language; the words of the service stay its own.
 func (e *Error) In(l message.Lang) string {
 	var b strings.Builder
-	b.WriteString(message.ServiceFault(string(e.Kind)).In(l))
+	b.WriteString(message.Named("service", string(e.Kind)).In(l))
 	if e.Status != 0 {
 		b.WriteString(message.ServiceStatus.Format(l, e.Status))
 	}
@@ -67,7 +67,6 @@ func (e *Error) In(l message.Lang) string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// statusKind maps an HTTP status that is not 200.
 func statusKind(status int) Kind {
 	switch {
 	case status == http.StatusTooManyRequests:

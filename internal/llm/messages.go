@@ -16,7 +16,6 @@ func counted(v gjson.Result) Usage {
 	return Usage{Input: int(input), Output: int(v.Get("output_tokens").Int())}
 }
 
-// messages asks Anthropic.
 func (s Service) messages(ctx context.Context, prompt string) (Answer, error) {
 	header := http.Header{"Anthropic-Version": {"2023-06-01"}}
 	if k := s.key(); k != "" {

@@ -148,11 +148,6 @@ var (
 	AuditYes      = Text{ZH: "是", EN: "yes"}
 	AuditNo       = Text{ZH: "否", EN: "no"}
 	AuditNear     = Text{ZH: "%s · %d", EN: "%s · %d"}
-	AuditTrigAuto = Text{ZH: "自動", EN: "auto"}
-	AuditTrigMan  = Text{ZH: "手動", EN: "manual"}
-	WhatBoundary  = Text{ZH: "在邊界", EN: "at a boundary"}
-	WhatForced    = Text{ZH: "不得已", EN: "forced"}
-	WhatNotNeeded = Text{ZH: "不需要", EN: "not needed"}
 
 	PageNeedsScripts = Text{ZH: "這個頁面需要 JavaScript。同樣的內容在指令列：overtone audit", EN: "This page needs JavaScript. The same is on the command line: overtone audit"}
 )

@@ -54,5 +54,4 @@ var (
 	PacketStage       = Text{ZH: "階段：%s", EN: "stage: %s"}
 	PacketFiles       = Text{ZH: "檔案：%s", EN: "files: %s"}
 	PacketFailed      = Text{ZH: "指令失敗：%s → %s", EN: "command failed: %s → %s"}
-	PacketDirective   = Text{ZH: "**從目前的步驟直接繼續，不要重頭來過，不要詢問是否繼續。**", EN: "**Carry on from the current step right away. Do not start over, do not ask whether to go on.**"}
 )

@@ -12,13 +12,6 @@ var (
 		EN: "Three stories, through the real hooks (programs that an agent's host runs at each step), in a throw-away folder. A ✔ was checked; --full shows all.",
 	}
 	DemoAct      = Text{ZH: "%d. %s", EN: "%d. %s"}
-	DemoSilent   = Text{ZH: "→ （無輸出）", EN: "→ (silent)"}
-	DemoModel    = Text{ZH: "→ 主 agent 看到", EN: "→ the main agent reads"}
-	DemoPerson   = Text{ZH: "→ 使用者看到", EN: "→ the person reads"}
-	DemoAgent    = Text{ZH: "→ sub-agent 的提示變成", EN: "→ the sub-agent's prompt becomes"}
-	DemoTool     = Text{ZH: "→ 工具的回答換成", EN: "→ the tool's answer becomes"}
-	DemoDenied   = Text{ZH: "→ 拒絕這個工具", EN: "→ the tool is refused"}
-	DemoBlocked  = Text{ZH: "→ 不讓它停下來", EN: "→ it may not stop yet"}
 	DemoMore     = Text{ZH: "… 另有 %d 行", EN: "… and %d more"}
 	DemoProgress = Text{ZH: "✎ 進度 %s", EN: "✎ progress %s"}
 	DemoEvents   = Text{ZH: "✎ 時間軸 %s", EN: "✎ timeline %s"}
@@ -32,42 +25,9 @@ var (
 	}
 )
 
-// Its acts.
-var (
-	DemoActLost     = Text{ZH: "壓縮拿走了什麼，又還回了什麼", EN: "What a compaction takes, and what is put back"}
-	DemoActWorkflow = Text{ZH: "一個工作流：開發、審查、測試、回顧、文件", EN: "A workflow: develop, review, test, look back, document"}
-	DemoActCompress = Text{ZH: "一段舊 session 變小，照樣接得下去", EN: "An old session gets smaller and goes on"}
-)
-
-// What its actors say.
-var (
-	DemoPrompt       = Text{ZH: "[workflow:quick] 為 API 加上每個使用者的速率限制", EN: "[workflow:quick] add a rate limit per user to the API"}
-	DemoTask         = Text{ZH: "完成速率限制", EN: "implement the rate limit"}
-	DemoTaskTest     = Text{ZH: "測試速率限制", EN: "test the rate limit"}
-	DemoTaskReview   = Text{ZH: "審查速率限制", EN: "review the rate limit"}
-	DemoTaskRetro    = Text{ZH: "回顧這次的工作", EN: "look back at this piece of work"}
-	DemoTaskDocs     = Text{ZH: "更新速率限制的文件", EN: "document the rate limit"}
-	DemoDevDone      = Text{ZH: "已在 internal/limit/bucket.go 實作令牌桶，並接到 middleware。", EN: "The token bucket is in internal/limit/bucket.go and wired into the middleware."}
-	DemoDevAgain     = Text{ZH: "已加鎖並補上競態測試。", EN: "The map is guarded now, with a test under the race detector."}
-	DemoTestDone     = Text{ZH: "41 個測試全部通過。", EN: "All 41 tests pass."}
-	DemoReviewFailed = Text{
-		ZH: "# 審查報告\n\n## CRITICAL\n- internal/limit/bucket.go:42 在沒有鎖的情況下同時讀寫 map，高負載時會 panic：`fatal error: concurrent map writes`。\n\n## MEDIUM\n- internal/limit/bucket.go:71 從不移除閒置的使用者，記憶體只增不減。\n- internal/api/middleware.go:18 回傳 429 時沒有 Retry-After。\n\n## 做得好的地方\n- 桶的計算以 time.Duration 進行，沒有浮點誤差。",
-		EN: "# Review\n\n## CRITICAL\n- internal/limit/bucket.go:42 reads and writes the map without a lock; under load it panics: `fatal error: concurrent map writes`.\n\n## MEDIUM\n- internal/limit/bucket.go:71 never drops idle users, so memory only grows.\n- internal/api/middleware.go:18 answers 429 without Retry-After.\n\n## Well done\n- The bucket counts in time.Duration, so there is no rounding.",
-	}
-	DemoReviewHint = Text{ZH: "bucket.go:42 的 map 沒有鎖", EN: "the map in bucket.go:42 has no lock"}
-	DemoReviewGood = Text{ZH: "審查通過，先前三點都已處理。", EN: "The review passes; all three points are dealt with."}
-	DemoRetroDone  = Text{ZH: "沒有需要改善的地方。", EN: "Nothing to improve."}
-	DemoDocsDone   = Text{ZH: "README 已說明速率限制的設定。", EN: "The README explains the settings of the rate limit."}
-	DemoPhrase     = Text{ZH: "concurrent map writes", EN: "concurrent map writes"}
-	DemoSummarised = Text{ZH: "context 滿了，host 以摘要取代整段對話：「%s」", EN: "The context is full: the host puts a summary in the conversation's place: “%s”"}
-	DemoSummary    = Text{
-		ZH: "使用者的每晚匯入會掉資料。原因是含換行的引號欄位；匯入器改用 encoding/csv 的 csv.Reader，並以 ReuseRecord 加速到 2.2 秒，符合限制。測試全部通過。有任何一列被拒絕時結束碼為 3。",
-		EN: "The user's nightly import lost rows. The cause were quoted fields with line breaks; the importer now uses csv.Reader of encoding/csv, and ReuseRecord makes it fast enough (2.2 s). All tests pass. The exit code is 3 when a row is refused.",
-	}
-)
-
 // What it claims.
 var (
+	DemoSummarised     = Text{ZH: "context 滿了，host 以摘要取代整段對話：「%s」", EN: "The context is full: the host puts a summary in the conversation's place: “%s”"}
 	DemoClaimLost      = Text{ZH: "用到的 %d 個名字裡，摘要缺了 %d 個；交接補回 %d 個", EN: "of %d names in use the summary lacks %d; the hand-over puts %d back"}
 	DemoClaimHanded    = Text{ZH: "%d 個字元，取自紀錄：你的原話、做到哪裡、這些名字", EN: "in %d characters from the record: your words, the state, the names"}
 	DemoClaimIsolated  = Text{ZH: "審查的報告 %[1]d bytes 留在檔案裡；主 agent 只看到 %[2]d bytes 的結論", EN: "the review's report (%[1]d bytes) stays in a file; the main agent reads %[2]d"}
@@ -90,18 +50,28 @@ type DemoTurn struct {
 	Command, Output string
 }
 
-// demoTurns are the lines of a table: what is asked, the command and its output, and what
-// is told.
+// demoTexts are a table: first what its actors say, by name; then the turns: what is asked,
+// the command and its output, and what is told.
 //
 //go:embed demo.txt
-var demoTurns string
+var demoTexts string
+
+// DemoSays is what an actor says, or what an act is called.
+func DemoSays(name string) Text {
+	t, _ := entry(demoTexts, name)
+	return demoLines(t)
+}
+
+func demoLines(t Text) Text {
+	lines := strings.NewReplacer(`\n`, "\n", `\t`, "\t")
+	return Text{ZH: lines.Replace(t.ZH), EN: lines.Replace(t.EN)}
+}
 
 // DemoTurns are a small piece of work, from a symptom to its release.
 func DemoTurns() (turns []DemoTurn) {
-	lines := strings.NewReplacer(`\n`, "\n", `\t`, "\t")
-	eachText(demoTurns, func(name string, t Text) {
+	eachText(demoTexts, func(name string, t Text) {
 		last := len(turns) - 1
-		switch t = (Text{ZH: lines.Replace(t.ZH), EN: lines.Replace(t.EN)}); name {
+		switch t = demoLines(t); name {
 		case "ask":
 			turns = append(turns, DemoTurn{Ask: t})
 		case "$": // in both languages the same: the one, then the other

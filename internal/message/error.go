@@ -1,11 +1,8 @@
 package message
 
 import (
-	"context"
 	"errors"
-	"io"
 	"io/fs"
-	"os/exec"
 	"strings"
 	"syscall"
 )
@@ -31,45 +28,13 @@ func ErrorText(err error, l Lang) string {
 		return spoken.In(l)
 	}
 	text := err.Error()
-	if l == EN {
-		return text
-	}
-	for _, cause := range systemErrors() {
-		if errors.Is(err, cause.err) {
-			return strings.Replace(text, cause.err.Error(), cause.zh, 1)
+	// What stands around the system's reason (which call, which file) stays as the system says it.
+	eachText(nameTexts, func(name string, t Text) {
+		if strings.HasPrefix(name, "system.") {
+			text = strings.Replace(text, t.EN, t.In(l), 1)
 		}
-	}
+	})
 	return text
-}
-
-type systemError struct {
-	err error
-	zh  string
-}
-
-// systemErrors are the reasons of the system that users meet. What stands around them
-// (which call, which file) stays as the system says it.
-func systemErrors() []systemError {
-	return []systemError{
-		{syscall.ENOENT, "沒有這個檔案或資料夾"},
-		{syscall.EACCES, "沒有權限"},
-		{syscall.EPERM, "不允許這個操作"},
-		{syscall.EEXIST, "檔案已存在"},
-		{syscall.ENOTDIR, "不是資料夾"},
-		{syscall.EISDIR, "這是資料夾，不是檔案"},
-		{syscall.ENOTEMPTY, "資料夾不是空的"},
-		{syscall.ENOSPC, "磁碟空間不足"},
-		{syscall.EDQUOT, "超過磁碟配額"},
-		{syscall.EROFS, "檔案系統唯讀"},
-		{syscall.ENAMETOOLONG, "檔名太長"},
-		{syscall.EMFILE, "開啟的檔案太多"},
-		{syscall.ELOOP, "符號連結太多層"},
-		{syscall.ECONNREFUSED, "連線被拒"},
-		{syscall.EADDRINUSE, "位址已被使用"},
-		{exec.ErrNotFound, "在 $PATH 裡找不到這個程式"},
-		{context.DeadlineExceeded, "逾時"},
-		{io.ErrUnexpectedEOF, "內容提早結束"},
-	}
 }
 
 // Hinted is an error with advice on what to do about it.

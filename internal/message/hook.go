@@ -70,19 +70,6 @@ var (
 	LoopDuration = Text{ZH: "⏱️ 耗時：%s", EN: "⏱️ Duration: %s"}
 )
 
-var (
-	endedAborted   = Text{ZH: "⛔ 已中止", EN: "⛔ aborted"}
-	endedCancelled = Text{ZH: "🛑 已取消", EN: "🛑 cancelled"}
-)
-
-// Ended names how a run was stopped before its end.
-func Ended(how string) Text {
-	if how == "aborted" {
-		return endedAborted
-	}
-	return endedCancelled
-}
-
 // What is wrong with a hook's input; the Chinese is the specification's.
 var (
 	StdinEmpty    = Text{ZH: "stdin 為空", EN: "stdin is empty"}

@@ -1,7 +1,6 @@
 package message
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -115,13 +114,8 @@ func TestChineseWords(t *testing.T) {
 	eachLiteral(t, func(at token.Position, text Text) { look(at.String(), text.ZH) })
 	eachText(dashboardTexts, func(key string, text Text) { look("dashboard: "+key, text.ZH) })
 	eachText(nameTexts, func(key string, text Text) { look("names: "+key, text.ZH) })
-	for i, turn := range DemoTurns() {
-		look(fmt.Sprintf("turn %d of the demo", i), turn.Ask.ZH+turn.Tell.ZH)
-	}
+	eachText(demoTexts, func(key string, text Text) { look("demo: "+key, text.ZH) })
 	EachHelp(func(name string, text Text) { look("help of "+name, text.ZH) })
-	for _, e := range systemErrors() {
-		look(e.err.Error(), e.zh)
-	}
 	_, readme, _ := strings.Cut(read("../../README.md"), "## 繁體中文")
 	for name, page := range map[string]string{"README.md": readme, "docs/words.md": read("../../docs/words.md")} {
 		for line := range strings.Lines(page) {

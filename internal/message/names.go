@@ -11,8 +11,8 @@ import (
 //go:embed names.txt
 var nameTexts string
 
-// named is what a word of a kind is called, empty where the table does not have it.
-func named(kind, word string) Text {
+// Named is what a word of a kind is called, empty where the table does not have it.
+func Named(kind, word string) Text {
 	t, _ := entry(nameTexts, kind+"."+word)
 	return t
 }
@@ -24,27 +24,9 @@ var (
 
 // Stands is how work stands and what shows it.
 func Stands(state, question, sign string, l Lang) string {
-	shown := cmp.Or(named("sign", sign), noSign).In(l)
+	shown := cmp.Or(Named("sign", sign), noSign).In(l)
 	if state == "asked" && question != "" {
 		return ExplainShown.Format(l, stateAsked.Format(l, question), shown)
 	}
-	return ExplainShown.Format(l, cmp.Or(named("state", state), AuditUnknown).In(l), shown)
+	return ExplainShown.Format(l, cmp.Or(Named("state", state), AuditUnknown).In(l), shown)
 }
-
-// ConditionName is what a condition of the suggestion after a stage is called; one that is
-// not known keeps its name.
-func ConditionName(name string) Text {
-	return cmp.Or(named("condition", name), Text{ZH: name, EN: name})
-}
-
-// Counted is the name of what is counted in a list, such as messages that were
-// left alone and facts that were lost; none for names of somebody else's.
-func Counted(name string) Text { return named("count", name) }
-
-var refusedOther = Text{ZH: "在說別的事", EN: "is about something else"}
-
-// RefusedFor is why a result was not taken.
-func RefusedFor(reason string) Text { return cmp.Or(named("refused", reason), refusedOther) }
-
-// SettingWhy is why a key of a host's settings is written, empty where it is not known.
-func SettingWhy(key string) Text { return named("setting", key) }

@@ -119,7 +119,7 @@ func (d *dialogue) show(r *Report) {
 	for _, f := range r.Files {
 		d.Diff(f.Diff)
 		for _, key := range f.keys {
-			if why := message.SettingWhy(key); why != (message.Text{}) && !told[key] {
+			if why := message.Named("setting", key); why != (message.Text{}) && !told[key] {
 				d.Item("· ", key+": "+why.In(d.Lang))
 				told[key] = true
 			}
@@ -174,7 +174,6 @@ func (d *dialogue) warnings(r *Report) {
 	r.Warnings = nil
 }
 
-// interactive reports whether somebody can be asked.
 func (d *dialogue) interactive() bool {
 	out, ok := terminal.File(d.Stdout)
 	return !d.yes && !d.JSON && ok && d.IsTTY(out.Fd()) && d.Listening()
