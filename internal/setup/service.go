@@ -1,10 +1,10 @@
 package setup
 
 import (
-	"bytes"
 	"context"
-	"encoding/xml"
+	_ "embed"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,22 +75,23 @@ func (e Env) service(system, name, runs, description string, command []string) (
 	return Service{}, message.WithHint(message.Fail(message.ServiceNone, system), message.HintService, runs)
 }
 
+//go:embed systemd.service
+var systemdText string
+
+//go:embed launchd.plist
+var launchdText string
+
 func systemdUnit(description string, command []string, vars [][2]string) []byte {
-	var b strings.Builder
-	b.WriteString("[Unit]\nDescription=" + description + "\n\n[Service]\nExecStart=")
-	for i, word := range command {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
+	var words []string
+	for _, word := range command {
 		// In a command line $ would be expanded, too.
-		b.WriteString(strings.ReplaceAll(systemdQuote(word), "$", "$$"))
+		words = append(words, strings.ReplaceAll(systemdQuote(word), "$", "$$"))
 	}
-	b.WriteString("\nRestart=always\nRestartSec=5\n")
+	env := ""
 	for _, v := range vars {
-		b.WriteString("Environment=" + systemdQuote(v[0]+"="+v[1]) + "\n")
+		env += "Environment=" + systemdQuote(v[0]+"="+v[1]) + "\n"
 	}
-	b.WriteString("\n[Install]\nWantedBy=default.target\n")
-	return []byte(b.String())
+	return fmt.Appendf(nil, systemdText, description, strings.Join(words, " "), env)
 }
 
 // systemdQuote: quotes and backslashes are C's, and % would be expanded.
@@ -99,34 +100,14 @@ func systemdQuote(word string) string {
 }
 
 func launchAgent(label string, command []string, vars [][2]string) []byte {
-	var b bytes.Buffer
-	text := func(tag, value string) {
-		b.WriteString("<" + tag + ">")
-		_ = xml.EscapeText(&b, []byte(value)) // a buffer takes everything
-		b.WriteString("</" + tag + ">\n")
-	}
-	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` + "\n<plist version=\"1.0\">\n<dict>\n")
-	text("key", "Label")
-	text("string", label)
-	text("key", "ProgramArguments")
-	b.WriteString("<array>\n")
+	words, env := "", ""
 	for _, word := range command {
-		text("string", word)
+		words += "<string>" + html.EscapeString(word) + "</string>\n"
 	}
-	b.WriteString("</array>\n")
-	text("key", "EnvironmentVariables")
-	b.WriteString("<dict>\n")
 	for _, v := range vars {
-		text("key", v[0])
-		text("string", v[1])
+		env += "<key>" + v[0] + "</key>\n<string>" + html.EscapeString(v[1]) + "</string>\n"
 	}
-	b.WriteString("</dict>\n")
-	for _, key := range []string{"RunAtLoad", "KeepAlive"} {
-		text("key", key)
-		b.WriteString("<true/>\n")
-	}
-	b.WriteString("</dict>\n</plist>\n")
-	return b.Bytes()
+	return fmt.Appendf(nil, launchdText, label, words, env)
 }
 
 // planService says what would change; with remove the service goes.
@@ -146,7 +127,6 @@ func (e Env) planService(s Service, remove bool) (*serviceChange, error) {
 	return c, nil
 }
 
-// serviceChange is a service that comes or goes.
 type serviceChange struct {
 	change
 	service Service
