@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -45,7 +44,7 @@ func (a *app) speak(root *cobra.Command) {
 	a.describe(root)
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		if text := strings.TrimSpace(cmp.Or(c.Long, c.Short)); text != "" {
-			a.Prose(c.OutOrStdout(), paragraphs(text))
+			a.Prose(c.OutOrStdout(), text)
 			fmt.Fprintln(c.OutOrStdout())
 		}
 		a.usage(c.OutOrStdout(), c)
@@ -98,27 +97,6 @@ func (a *app) describe(root *cobra.Command) {
 	walk(root)
 }
 
-// paragraphs joins what was broken into lines for no terminal in particular: a line
-// that goes on in the next one. What is laid out, and what ends a sentence, stays.
-func paragraphs(text string) string {
-	lines := strings.Split(text, "\n")
-	out := lines[:1]
-	for _, line := range lines[1:] {
-		last := out[len(out)-1]
-		end, _ := utf8.DecodeLastRuneInString(last)
-		begin, _ := utf8.DecodeRuneInString(line)
-		switch {
-		case line == "" || last == "" || line[0] == ' ' || last[0] == ' ' || strings.ContainsRune(".:。：", end):
-			out = append(out, line)
-		case terminal.Columns(string(end)) == 2 || terminal.Columns(string(begin)) == 2:
-			out[len(out)-1] = last + line // Chinese has no spaces
-		default:
-			out[len(out)-1] = last + " " + line
-		}
-	}
-	return strings.Join(out, "\n")
-}
-
 func commandNames(c *cobra.Command) []string {
 	var names []string
 	for _, sub := range c.Commands() {
@@ -129,7 +107,6 @@ func commandNames(c *cobra.Command) []string {
 	return names
 }
 
-// usage is how a command is called.
 func (a *app) usage(w io.Writer, c *cobra.Command) {
 	in := func(t message.Text) string { return t.In(a.Lang) }
 	a.Bold(w, in(message.UsageTitle))
@@ -209,7 +186,6 @@ func valueName(f *pflag.Flag) string {
 	}[f.Name], f.Name)
 }
 
-// flagError says what is wrong with a flag.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
@@ -299,7 +275,6 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// completionCmd prints what makes a shell complete.
 func (a *app) completionCmd() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	cmd := a.command("completion SHELL", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {

@@ -24,8 +24,8 @@ import (
 	"time"
 )
 
-// Config holds the settings. Tags name the keys and their limits; keys.txt
-// explains them.
+// Config holds the settings. Tags name the keys and their limits, and say which no list
+// shows; keys.txt explains them.
 type Config struct {
 	Language Language `yaml:"language"`
 	Strict   bool     `yaml:"strict"`
@@ -44,7 +44,7 @@ type Config struct {
 // Workflow sets the limits of the engine.
 type Workflow struct {
 	MaxRetries        int           `yaml:"max_retries" min:"0" max:"100"`
-	MaxCrashes        int           `yaml:"max_crashes" min:"1" max:"100"`
+	MaxCrashes        int           `yaml:"max_crashes" min:"1" max:"100" list:"no"`
 	BarrierTimeout    time.Duration `yaml:"barrier_timeout" min:"1s" max:"24h"`
 	LoopMaxIterations int           `yaml:"loop_max_iterations" min:"1" max:"10000"`
 	Guard             bool          `yaml:"guard"`
@@ -56,15 +56,15 @@ type Compact struct {
 	MinStagesSinceCompact int    `yaml:"min_stages_since_compact" min:"0" max:"1000"`
 	Mode                  string `yaml:"mode" oneof:"off tag suggest auto"`
 	ContextWindow         int    `yaml:"context_window" min:"0" max:"100000000"`
-	CeilingTokens         int    `yaml:"ceiling_tokens" min:"0" max:"100000000"`
-	NativeWindow          int    `yaml:"native_window" min:"100000" max:"1000000"`
-	NativePercent         int    `yaml:"native_percent" min:"1" max:"100"`
+	CeilingTokens         int    `yaml:"ceiling_tokens" min:"0" max:"100000000" list:"no"`
+	NativeWindow          int    `yaml:"native_window" min:"100000" max:"1000000" list:"no"`
+	NativePercent         int    `yaml:"native_percent" min:"1" max:"100" list:"no"`
 	Resume                string `yaml:"resume" oneof:"evidence always never"`
 	AtPrompt              bool   `yaml:"at_prompt"`
 	Announce              bool   `yaml:"announce"`
 
 	// What follows the auto-compact prompt file may set as well; see [Compact.Over].
-	PacketAuthor string  `yaml:"packet_author" oneof:"watcher agent"`
+	PacketAuthor string  `yaml:"packet_author" oneof:"watcher agent" list:"no"`
 	Trigger      Trigger `yaml:"trigger"`
 	Packet       Packet  `yaml:"packet"`
 	Markers      Markers `yaml:"markers"`
@@ -87,16 +87,16 @@ type Trigger struct {
 
 // Packet shapes the continuation packet.
 type Packet struct {
-	MaxTailChars int           `yaml:"max_tail_chars" min:"0" max:"20000"`
-	Expiry       time.Duration `yaml:"expiry" min:"1m" max:"720h"`
+	MaxTailChars int           `yaml:"max_tail_chars" min:"0" max:"20000" list:"no"`
+	Expiry       time.Duration `yaml:"expiry" min:"1m" max:"720h" list:"no"`
 }
 
 // Markers are the phrases that make an agent's message a signal.
 type Markers struct {
-	AgentDone         []string `yaml:"agent_done"`
-	AgentDoneNegative []string `yaml:"agent_done_negative"`
-	TopicShift        []string `yaml:"topic_shift"`
-	ConcludingThought []string `yaml:"concluding_thought"`
+	AgentDone         []string `yaml:"agent_done" list:"no"`
+	AgentDoneNegative []string `yaml:"agent_done_negative" list:"no"`
+	TopicShift        []string `yaml:"topic_shift" list:"no"`
+	ConcludingThought []string `yaml:"concluding_thought" list:"no"`
 }
 
 // Over is the section over a prompt file's: where the settings file says nothing,
@@ -145,11 +145,11 @@ type Compress struct {
 	Model              string  `yaml:"model"`
 	BaseURL            string  `yaml:"base_url" prefix:"https:// http://"`
 	Targets            Targets `yaml:"targets"`
-	Concurrency        int     `yaml:"concurrency" min:"1" max:"64"`
-	MaxAttempts        int     `yaml:"max_attempts" min:"1" max:"20"`
-	TimeoutInitialMS   int     `yaml:"timeout_initial_ms" min:"1" max:"3600000"`
-	TimeoutIncrementMS int     `yaml:"timeout_increment_ms" min:"0" max:"3600000"`
-	MinTokens          int     `yaml:"min_tokens" min:"0" max:"1000000"`
+	Concurrency        int     `yaml:"concurrency" min:"1" max:"64" list:"no"`
+	MaxAttempts        int     `yaml:"max_attempts" min:"1" max:"20" list:"no"`
+	TimeoutInitialMS   int     `yaml:"timeout_initial_ms" min:"1" max:"3600000" list:"no"`
+	TimeoutIncrementMS int     `yaml:"timeout_increment_ms" min:"0" max:"3600000" list:"no"`
+	MinTokens          int     `yaml:"min_tokens" min:"0" max:"1000000" list:"no"`
 }
 
 // Targets are the percentages of the original length that each level aims at.

@@ -37,7 +37,7 @@ func Keys() []KeyDoc {
 	var keys []KeyDoc
 	walkKeys(reflect.ValueOf(Defaults()), "", func(key string, v reflect.Value, tag reflect.StructTag) {
 		k := docs[key]
-		k.Key, k.Default, k.Allowed, k.Inner = key, show(v), allowed(tag), inner(key)
+		k.Key, k.Default, k.Allowed, k.Inner = key, show(v), allowed(tag), tag.Get("list") == "no"
 		if v.Type() == reflect.TypeFor[Language]() {
 			k.Allowed = "zh-TW, en"
 		}
@@ -49,15 +49,6 @@ func Keys() []KeyDoc {
 		keys = append(keys, k)
 	})
 	return keys
-}
-
-func inner(key string) bool {
-	switch key {
-	case "workflow.max_crashes", "compact.ceiling_tokens", "compact.native_window", "compact.native_percent", "compact.packet_author",
-		"compress.concurrency", "compress.max_attempts", "compress.timeout_initial_ms", "compress.timeout_increment_ms", "compress.min_tokens":
-		return true
-	}
-	return strings.HasPrefix(key, "compact.markers.") || strings.HasPrefix(key, "compact.packet.")
 }
 
 // Values are a configuration's values as they would stand in the file.
@@ -94,7 +85,6 @@ func allowed(tag reflect.StructTag) string {
 	return ""
 }
 
-// maxShown is the longest list that is shown as a default.
 const maxShown = 8
 
 func show(v reflect.Value) string {
