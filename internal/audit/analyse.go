@@ -12,7 +12,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// traced is a file with its trace.
 type traced struct {
 	file transcript.File
 	*trace
@@ -58,7 +57,6 @@ func (b buckets) list(order func(a, b Bucket) int) []Bucket {
 // and compactions before which the file shows none.
 const unknownModel = "unknown"
 
-// analysis is the state of one run over all traces.
 type analysis struct {
 	Options
 	prices   host.Prices
@@ -199,7 +197,6 @@ func (a *analysis) session(t *traced, id string) Session {
 	return s
 }
 
-// requests adds up what a file used.
 func (a *analysis) requests(t *traced, s *Session) {
 	var last *request
 	first := -1 // the request after the last compaction
@@ -543,7 +540,6 @@ func mainAfter(list []request, at int) *request {
 	return nil
 }
 
-// sizesAfter are the contexts after a trace's compactions.
 func sizesAfter(t *trace) []float64 {
 	var out []float64
 	for i := range t.Compacted {

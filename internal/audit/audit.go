@@ -65,7 +65,6 @@ func Run(ctx context.Context, o Options) (*Report, error, error) {
 	return r, kept, nil
 }
 
-// traces finds or makes the trace of each file.
 func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (list []traced, failed []string, faults []*transcript.Fault, err error) {
 	out := make([]*trace, len(files))
 	errs := make([]error, len(files))
@@ -121,7 +120,6 @@ func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (
 	return list, failed, faults, ctx.Err()
 }
 
-// traceOf finds or makes the trace of a file.
 func (o Options) traceOf(ctx context.Context, file transcript.File, c *cache, words *compact.Marks) (t *trace, err error) {
 	defer transcript.Catch(file.Path, &err)
 	if t = c.find(file); t != nil {

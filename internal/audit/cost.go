@@ -2,7 +2,6 @@ package audit
 
 import "github.com/seed-6d03985f/overtone/internal/host"
 
-// usd is what a request costs.
 func usd(p *host.Price, t Tokens) float64 {
 	return p.USD(t.Input, t.Output, t.CacheWrite-t.CacheHour, t.CacheHour, t.CacheRead)
 }

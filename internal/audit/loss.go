@@ -14,6 +14,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -85,7 +86,6 @@ const (
 	maxRules = 256 << 10
 )
 
-// begin starts a slice.
 func (l *lossReader) begin(words compact.Words, from int64) {
 	l.rec, l.from = handover.NewRecord(l.t.CWD), from
 	l.rec.Words = words
@@ -354,7 +354,7 @@ func (n *needs) call(p *transcript.Event, cwd string) {
 			case n.rec.Own(i):
 				n.list = append(n.list, n.used(p, "name", word, line))
 			case !name.Path && (d.Kind == host.SearchDeed || d.Kind == host.RunDeed):
-				n.unsure[safe(word)] = n.used(p, "name", word, line)
+				n.unsure[redact.Clean(word)] = n.used(p, "name", word, line)
 			}
 		})
 	}
@@ -363,9 +363,8 @@ func (n *needs) call(p *transcript.Event, cwd string) {
 	}
 }
 
-// used notes where something was used.
 func (n *needs) used(p *transcript.Event, kind, what, line string) Missing {
-	return Missing{Text: safe(what), Kind: kind, Time: stamp(p.Time), Tool: p.Tool, Used: short(line)}
+	return Missing{Text: redact.Clean(what), Kind: kind, Time: stamp(p.Time), Tool: p.Tool, Used: short(line)}
 }
 
 // replaced reports the keys under which tools are given what an edit replaces.
@@ -398,7 +397,7 @@ func (n *needs) loss() *Loss {
 		Handover: message.Units(text), Summary: message.Units(n.summary), ReadAgain: len(n.files), RunAgain: len(n.ran),
 	}
 	for _, f := range n.files[:min(len(n.files), maxListed)] {
-		l.Files = append(l.Files, safe(f))
+		l.Files = append(l.Files, redact.Clean(f))
 	}
 	if n.toEdit >= 0 {
 		l.ToEdit = &n.toEdit

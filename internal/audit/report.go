@@ -71,7 +71,6 @@ type Tokens struct {
 	CacheRead  int64 `json:"cacheRead"`
 }
 
-// total is all of them.
 func (t Tokens) total() int64 { return t.Input + t.Output + t.CacheWrite + t.CacheRead }
 
 // context is what a request sent: all but the answer.

@@ -42,7 +42,6 @@ type head struct {
 	Failed     []failed `json:"failed,omitempty"`
 }
 
-// request is one answer of a model.
 type request struct {
 	key    uint64 // 0 where it cannot be told from others
 	time   int64
@@ -82,7 +81,6 @@ type failed struct {
 	Said string `json:"said"`
 }
 
-// tracer follows one file.
 type tracer struct {
 	trace
 	h       transcript.Host
@@ -241,15 +239,10 @@ func (t *tracer) request(s *transcript.Event) {
 
 // short is the beginning of a text, without secrets: it is kept and shown.
 func short(text string) string {
-	text = message.OneLine(safe(strings.ToValidUTF8(text[:min(len(text), 2000)], "")))
+	text = message.OneLine(redact.Clean(strings.ToValidUTF8(text[:min(len(text), 2000)], "")))
 	if cut := message.Head(text, 100); cut != text {
 		return cut + "…"
 	}
-	return text
-}
-
-func safe(text string) string {
-	text, _ = redact.Text(text)
 	return text
 }
 

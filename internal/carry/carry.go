@@ -43,7 +43,6 @@ type Line struct {
 	note bool // it is the talk's
 }
 
-// all are the lines of a talk with its note.
 func (t Talk) all() []Line {
 	return append(slices.Clip(t.Lines), Line{User: true, Text: t.Note, At: t.Now, note: true})
 }
@@ -114,12 +113,10 @@ func known(name host.Name) Target {
 	}
 }
 
-// isoTime is how agents write times.
 const isoTime = "2006-01-02T15:04:05.000Z"
 
 func iso(t time.Time) string { return t.UTC().Format(isoTime) }
 
-// lines writes one JSON value for each line.
 func lines(values ...any) ([]byte, error) {
 	var out []byte
 	for _, v := range values {

@@ -131,7 +131,6 @@ func Read(ctx context.Context, file transcript.File, end int64) (*Story, error) 
 	return s, err
 }
 
-// read tells what happened from an offset on.
 func read(ctx context.Context, file transcript.File, end int64, index *transcript.Session, from int64) (*Story, error) {
 	s := &Story{ID: cmp.Or(file.ID, index.ID), Title: index.Title, CWD: index.CWD, record: handover.NewRecord(index.CWD)}
 	var live []int64
@@ -163,7 +162,6 @@ func read(ctx context.Context, file transcript.File, end int64, index *transcrip
 	return s, err
 }
 
-// add takes what belongs to the context.
 func (s *Story) add(e *transcript.Event, ran map[transcript.CallID]int) {
 	p := piece{at: transcript.Time(e.Time)}
 	switch e.Kind {
@@ -239,7 +237,6 @@ func (s *Story) told(e *transcript.Event) (string, host.DeedKind) {
 // maxTold is how much is told of what a tool was asked for.
 const maxTold = 120
 
-// ended is how a tool ended.
 func ended(e *transcript.Event, deed host.DeedKind) outcome {
 	bad := e.Failed
 	if !bad && deed == host.RunDeed {

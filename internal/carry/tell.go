@@ -228,7 +228,6 @@ func appendTool(texts []string, p piece, lang message.Lang) []string {
 	return append(texts, line)
 }
 
-// folded is a line for many tools.
 func folded(names []string, lang message.Lang) string {
 	count := map[string]int{}
 	for _, n := range names {

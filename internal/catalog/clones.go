@@ -19,7 +19,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// removed is a clone that RemoveClones took away.
 type removed struct {
 	ID     string `json:"id"`
 	Source string `json:"cloneOf"`

@@ -66,7 +66,7 @@ func (f Finder) Newest(ctx context.Context, x *recall.Index, now time.Time, limi
 	rows, more := []Row{}, len(files)-len(show)
 	for i := range show {
 		row := newRow(&show[i], &facts[i], clones, now)
-		if name, _ := redact.Text(names[row.ID]); name != "" {
+		if name := redact.Clean(names[row.ID]); name != "" {
 			row.Title = name
 		}
 		switch {

@@ -19,7 +19,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// stageRun is one run of a stage's command.
 type stageRun struct {
 	*terminal.Terminal
 	sess  *store.Session
@@ -88,7 +87,6 @@ func (r *stageRun) update(f func(tx *session.Tx) error) error {
 	return session.Update(r.sess, r.opts, f)
 }
 
-// begin hands the stage over to this process.
 func (r *stageRun) begin() error {
 	return r.update(func(tx *session.Tx) error {
 		if tx.Workflow == nil {
@@ -124,7 +122,6 @@ func (r *stageRun) drop() error {
 	return message.Fail(message.Interrupted)
 }
 
-// end writes the report and completes the stage.
 func (r *stageRun) end(ran blueprint.Ran) error {
 	how := r.how(ran)
 	route := workflow.Route{Verdict: workflow.Pass, Route: workflow.Next}
@@ -167,7 +164,6 @@ func (r *stageRun) end(ran blueprint.Ran) error {
 	return r.tell(s, out, route, ran, how)
 }
 
-// how says how the command ended.
 func (r *stageRun) how(ran blueprint.Ran) string {
 	switch {
 	case ran.Err != nil:

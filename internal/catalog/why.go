@@ -158,8 +158,7 @@ func hear(list []*claim, p *transcript.Event) {
 	if kind == transcript.AgentSaid {
 		text = extract.Undirected(text)
 	}
-	text, _ = redact.Text(text) // as the hand-over has it
-	text = plain(text)
+	text = plain(redact.Clean(text)) // as the hand-over has it
 	e := Evidence{UUID: string(p.UUID), Off: p.Off, Kind: name, Tool: p.Tool}
 	if p.Time > 0 {
 		e.At = transcript.Time(p.Time).UTC()

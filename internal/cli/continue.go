@@ -33,7 +33,6 @@ const beingWritten = time.Minute
 // keeps are how much of what is older can be kept.
 var keeps = []string{"10%", "30%", "all"}
 
-// percent reads --keep.
 func (f continueFlags) percent() (int, error) {
 	switch n, err := strconv.Atoi(strings.TrimSuffix(f.keep, "%")); {
 	case f.keep == "all":

@@ -58,7 +58,6 @@ func (a *app) dashboard(ctx context.Context, port uint16, open bool) error {
 	return s.Serve(ctx, l)
 }
 
-// exportCmd writes a session as a page by itself.
 func (a *app) exportCmd() *cobra.Command {
 	out := ""
 	cmd := a.command("export SESSION", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {

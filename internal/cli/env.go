@@ -40,7 +40,6 @@ func OSEnv() Env {
 // maxAncestors bounds a walk that changes while it is made.
 const maxAncestors = 64
 
-// home is the user's home folder.
 func (a *app) home() string { return a.folders().User }
 
 // folders is where the user's files lie. Without a home the one we are in
@@ -50,7 +49,6 @@ func (a *app) folders() store.Folders {
 	return f
 }
 
-// hostDir is the folder of a host's own files.
 func (a *app) hostDir(h *host.Host) string { return h.Dir(a.folders().Find) }
 
 // sessionDir is the folder that holds a host's session files, or our mirrors of them,
@@ -119,7 +117,6 @@ func newApp(name string, env Env) *app {
 	return &app{Terminal: terminal.Terminal{Env: env, Lang: language(env.Getenv), Program: name}, ctx: context.Background()}
 }
 
-// close writes what is left.
 func (a *app) close() {
 	terminal.Flush(a.Stdout)
 	terminal.Flush(a.Stderr)

@@ -16,7 +16,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// modes are what --mode takes.
 var modes = []string{"off", "tag", "suggest", "auto"}
 
 type initFlags struct {
@@ -98,7 +97,6 @@ func oneOf(cmd *cobra.Command, x, y string) error {
 	return message.Misuse{Err: message.WithHint(message.Fail(message.FlagsExclude, x, y), message.HintHelp, cmd.CommandPath())}
 }
 
-// complete offers words for a flag.
 func complete(cmd *cobra.Command, flag string, words []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }

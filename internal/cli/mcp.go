@@ -135,12 +135,11 @@ func (a *app) mcpRecall(ctx context.Context, args json.RawMessage) (string, erro
 // toolText bounds what a tool says. It leaves the machine with the model's next
 // request, so secrets are taken out.
 func (a *app) toolText(text string) string {
-	text, _ = redact.Text(text)
-	n := message.Units(text)
-	if n <= maxToolAnswer {
-		return text
+	text = redact.Clean(text)
+	if n := message.Units(text); n > maxToolAnswer {
+		return message.Cut(text, maxToolAnswer) + message.MCPCut.Format(a.Lang, n)
 	}
-	return message.Cut(text, maxToolAnswer) + message.MCPCut.Format(a.Lang, n)
+	return text
 }
 
 // mcpSession is the session that a tool is about. The host may not have written its file

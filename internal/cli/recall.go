@@ -80,7 +80,6 @@ func originalIn(cache compress.Dir) func(hash, made string) (string, bool) {
 	}
 }
 
-// recallRef prints the original of one message.
 func (a *app) recallRef(ctx context.Context, ref string) error {
 	x, clear := a.index()
 	o, err := x.Exact(ctx, ref)

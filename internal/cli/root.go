@@ -45,7 +45,6 @@ func Main(args []string, env Env) int {
 	return code
 }
 
-// run runs a command and gives the exit code.
 func (a *app) run(root *cobra.Command, args []string) int {
 	if a.home() == "" && a.Getenv("OVERTONE_HOME") == "" {
 		return a.Exit(message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet))

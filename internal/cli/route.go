@@ -13,7 +13,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// maxAnswer bounds what route check reads.
 const maxAnswer = 64 << 20
 
 func (a *app) routeCmd() *cobra.Command {
@@ -62,7 +61,6 @@ func (a *app) readText(args []string) (string, error) {
 	return string(data), err
 }
 
-// checkRoute explains what becomes of an answer.
 func (a *app) checkRoute(text, stage string, rules workflow.Rules, s *workflow.State) error {
 	texts, err := transcript.AssistantTexts(strings.NewReader(text), int64(len(text)), workflow.RouteLines)
 	if err != nil {

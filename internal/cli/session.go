@@ -11,7 +11,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// sessionFlag adds --session to a command.
 func (a *app) sessionFlag(cmd *cobra.Command, id *string) {
 	cmd.PersistentFlags().StringVar(id, "session", "", "")
 	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSession)

@@ -112,7 +112,6 @@ func (a *app) printEvent(e store.Entry, wide int) {
 	fmt.Fprintln(a.Stdout, when+"  "+a.eventText(e, wide))
 }
 
-// eventLabel is what an event is called.
 func (a *app) eventLabel(e store.Entry) string {
 	if text, ok := message.EventLabel(e.Type); ok {
 		return text.In(a.Lang)

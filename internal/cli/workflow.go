@@ -285,7 +285,6 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) err
 	return nil
 }
 
-// printWorkflow shows how a session's workflow stands.
 func (a *app) printWorkflow(id string) error {
 	sess, _, err := a.finder().Look(id)
 	if err != nil {

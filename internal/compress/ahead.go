@@ -64,7 +64,6 @@ func ahead[T any](ctx context.Context, jobs []job, do func(n int) (T, error), ta
 	return ctx.Err()
 }
 
-// part is some jobs that follow each other.
 type part[T any] struct {
 	first, tokens int
 	made          []T

@@ -147,5 +147,4 @@ const markSign = "…#"
 // which nothing was kept either: the digits of the mark before it print both.
 const markAgain = "…"
 
-// markUnits is the length of a mark.
 const markUnits = 10

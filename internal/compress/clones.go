@@ -74,7 +74,6 @@ func (d Clones) Standing() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// forget takes a clone off the list.
 func (d Clones) forget(id string) error { return os.Remove(d.path(id)) }
 
 func (d Clones) path(id string) string {

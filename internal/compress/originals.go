@@ -26,7 +26,6 @@ import (
 // as three files for each message, as a cache of results has them, would take longer
 // to write than the clone, and be half a million for a gigabyte of session.
 
-// originals is the folder of those files.
 func (d Dir) originals() string { return filepath.Join(string(d), "originals") }
 
 // originalFile is such a file while its run writes it: a line for each message,
@@ -55,7 +54,6 @@ func (d Dir) keep(id string, now time.Time) (*originalFile, error) {
 	return o, nil
 }
 
-// originalsOf is the file of one run.
 func (d Dir) originalsOf(id string) string {
 	return filepath.Join(d.originals(), filepath.Base(id)+".jsonl")
 }
@@ -109,7 +107,6 @@ func (o *originalFile) done() error {
 	return nil
 }
 
-// drop removes the file of a run that failed.
 func (o *originalFile) drop() {
 	if o == nil {
 		return
@@ -239,7 +236,6 @@ func hashRange(digits string) (least, most uint64) {
 	return least, most
 }
 
-// originalFiles are the files of finished runs.
 func (d Dir) originalFiles() (files []string) {
 	list, _ := os.ReadDir(d.originals())
 	for _, f := range list {

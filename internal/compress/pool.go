@@ -53,7 +53,6 @@ func NewPool(c config.Compress) Pool {
 // largeThreshold is the contract's bound between the two models.
 const largeThreshold = 1000
 
-// target is the wanted size of a level in percent.
 func (p Pool) target(l Level) int {
 	if l == HeavyCompress {
 		return p.TargetHeavy
@@ -77,7 +76,6 @@ type job struct {
 	amid   bool // of the agent's, and another one of his follows in the turn
 }
 
-// outcome is what became of a job.
 type outcome struct {
 	job    int
 	Status Status
@@ -195,7 +193,6 @@ type run struct {
 // turn is a job's place in the queue; n counts the attempts that failed.
 type turn struct{ job, n int32 }
 
-// attempt is a turn that was taken.
 type attempt struct {
 	job   int
 	n     int

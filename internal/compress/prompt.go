@@ -17,7 +17,6 @@ const (
 	again = "- The last answer was not accepted: it must not be empty or longer than the original, nor name paths, URLs, hashes or numbers that the original does not have.\n"
 )
 
-// prompt is a request with its text.
 func prompt(r Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, request, r.TargetPercent, r.Role)

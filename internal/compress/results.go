@@ -26,7 +26,6 @@ type textSpan struct {
 
 const textsInMemory = 16 << 20
 
-// put keeps the text that takes a message's place.
 func (t *results) put(out outcome, total int) error {
 	text := out.Text
 	if !Stands(out.Status, text) {

@@ -245,7 +245,6 @@ func (p *Plan) tell(ctx context.Context, to Noter, from int64) (err error) {
 	})
 }
 
-// names are those that a context states.
 func (p *Plan) names(ctx context.Context, live io.Reader) (map[string]struct{}, error) {
 	found := map[string]struct{}{}
 	_, err := transcript.Events(ctx, live, 0, p.Session.Host, transcript.Want{}, func(e *transcript.Event) {

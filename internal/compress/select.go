@@ -725,7 +725,6 @@ func (s *selection) value(i int32) int {
 	return w + int(u.plain)
 }
 
-// stated are the mentions of a unit.
 func (s *selection) stated(i int32) []int32 {
 	end := int32(len(s.ids))
 	if int(i)+1 < len(s.units) {

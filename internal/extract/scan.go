@@ -197,7 +197,6 @@ func plainName(body string) bool {
 	return letters >= 2 && !hexHash(body)
 }
 
-// wide handles a rune outside ASCII.
 func (s *scanner) wide(i int) int {
 	r, n := utf8.DecodeRuneInString(s.text[i:])
 	if !ideograph(r) {
@@ -287,7 +286,6 @@ func (s *scanner) plainWord(i int) (end int, plain bool) {
 	return end, true
 }
 
-// anyWord reads any word at i.
 func (s *scanner) anyWord(i int) int {
 	j, kind := wordEnd(s.text, i)
 	switch kind {

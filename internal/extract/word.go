@@ -66,7 +66,6 @@ func shapeOf(w string) (h shape) {
 	return h
 }
 
-// classify emits the facts of the word [i,j).
 func (s *scanner) classify(i, j int) {
 	j = trimWord(s.text, i, j, kinds)
 	if i == j {
@@ -389,7 +388,6 @@ func lastHump(w string) string {
 	return w
 }
 
-// key is the normal form of the fact.
 func (sp Span) key(text string) string {
 	w := text[sp.Start:sp.End]
 	switch sp.Kind {

@@ -137,7 +137,6 @@ func (w *handoverWriter) planTitle() message.Text {
 	return message.Text{ZH: message.HandoverNextOld.Format(message.ZH, n), EN: message.HandoverNextOld.Format(message.EN, n)}
 }
 
-// plan are the open steps.
 func (w *handoverWriter) plan() []string {
 	var out []string
 	for _, st := range w.now.Plan {
@@ -169,7 +168,6 @@ func section2(title string, lines []string, most int, l message.Lang) string {
 	return b.String()
 }
 
-// handoverWriter writes the sections of one hand-over.
 type handoverWriter struct {
 	Handover
 	now    compact.Situation
@@ -201,7 +199,6 @@ func (w *handoverWriter) done() []string {
 	return out
 }
 
-// commands are what works here.
 func (w *handoverWriter) commands() []string {
 	var out []string
 	passed := w.Record.works(w.stated.says)
@@ -251,8 +248,7 @@ func (s *statedText) says(sentence string) bool {
 
 // inline is foreign text inside a line of ours.
 func inline(text string, most int) string {
-	text, _ = redact.Text(message.OneLine(text))
-	text = strings.ReplaceAll(blunt(text), "overtone-packet", "overtone packet")
+	text = strings.ReplaceAll(blunt(redact.Clean(message.OneLine(text))), "overtone-packet", "overtone packet")
 	if message.Units(text) > most {
 		text = message.Cut(text, most-1) + "…"
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
-// nameStat is what is known of one name.
 type nameStat struct {
 	text  string
 	full  string  // the longest path that ended in it

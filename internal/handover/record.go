@@ -44,14 +44,12 @@ type Record struct {
 	piece    int32
 }
 
-// touched is a file that tools worked on.
 type touched struct {
 	path          string
 	reads, writes int32
 	wrote         int64 // where in the slice; -1 for never
 }
 
-// call is a tool call whose result is awaited.
 type call struct {
 	tool  string
 	deed  host.Deed
@@ -258,7 +256,6 @@ func (r *Record) call(p *transcript.Event) {
 	r.calls[p.ID] = c
 }
 
-// planned takes what a call tells of the plan.
 func (r *Record) planned(e host.Event) {
 	r.thread, r.edits = r.thread.Apply(e, compact.Settings{}), 0
 }
@@ -323,7 +320,6 @@ func (r *Record) wrote(i int32) {
 	r.edits++
 }
 
-// file is the index of a file by its path.
 func (r *Record) file(path string) int32 {
 	path = tidyPath(path, r.CWD)
 	if i, ok := r.at[path]; ok {

@@ -97,7 +97,6 @@ func GeminiOwner(dir, name string) (string, bool) {
 	return "", false
 }
 
-// forget removes the mirrors of sessions that are gone.
 func forget(root string, known map[string]bool) error {
 	return filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".jsonl") && !known[path] {

@@ -18,7 +18,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// opencodeDatabase is where opencode keeps its sessions.
 func opencodeDatabase(find func(variable, usual string) string) string {
 	return filepath.Join(find("XDG_DATA_HOME", filepath.Join(".local", "share")), "opencode", "opencode.db")
 }

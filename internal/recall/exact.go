@@ -110,7 +110,6 @@ func (x *Index) sessionFiles(session string) ([]transcript.File, error) {
 	return append(found, agents...), nil
 }
 
-// line is one entry of a file.
 type line struct {
 	file transcript.File
 	raw  []byte

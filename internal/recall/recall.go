@@ -74,7 +74,6 @@ type Index struct {
 	patience time.Duration
 }
 
-// folder is the name of the index's folder.
 const folder = "index"
 
 // Open returns the index, which need not exist.

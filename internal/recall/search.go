@@ -22,7 +22,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// asked is one word of a query.
 type asked struct {
 	form string // as it was typed, in lower case
 	alts []alt  // the terms that answer it, the likeliest first
@@ -93,7 +92,6 @@ func stopWord(w string) bool {
 	return false
 }
 
-// parse splits a query into words.
 func parse(text string) []asked {
 	var words []asked
 	seen := map[string]bool{}
@@ -363,7 +361,6 @@ func (x *Index) ask(ctx context.Context, q Query) (Result, error) {
 	return res, err
 }
 
-// title fills in the titles of the sessions of hits.
 func (x *Index) title(ctx context.Context, found []candidate, hits []Hit) error {
 	var files []transcript.File
 	for i := range hits {
@@ -524,7 +521,6 @@ func (k *scorer) cover(has uint32) float64 {
 // that everybody writes is no answer.
 const least = 0.3
 
-// scored is a document with its value.
 type scored struct {
 	score float64
 	n     uint32
@@ -787,7 +783,6 @@ func (x *Index) say(f io.ReaderAt, c *candidate) bool {
 	return true
 }
 
-// matcher finds the words of a query in texts.
 type matcher struct {
 	words []asked
 	scan  *scanner
@@ -851,7 +846,6 @@ func (m match) factor() float64 {
 	return (0.5 + 0.5*m.near + 0.25*m.exact + 0.5*m.phrase) * (1 - 0.5*m.similar)
 }
 
-// place is a word of the query in a text.
 type place struct {
 	word, token int
 	start, end  int

@@ -138,14 +138,12 @@ func (s *segment) doc(n uint32) (d doc, err error) {
 	return d, err
 }
 
-// entry is a term of the dictionary.
 type entry struct {
 	name      []byte
 	docs      uint64
 	off, size uint64 // of its postings
 }
 
-// block decodes the terms of one block.
 func (s *segment) block(n int) (list []entry, err error) {
 	if err := s.load(&s.blocks, secBlocks); err != nil {
 		return nil, err
@@ -189,7 +187,6 @@ func (s *segment) blockBytes(index []byte, n, sec int) ([]byte, error) {
 // headSize is enough for the longest name and what tells its length.
 const headSize = longWord + 16
 
-// head is the first name of a block.
 func (s *segment) head(index []byte, n, sec int, buf []byte) ([]byte, error) {
 	b := buf[:headSize]
 	at := s.start[sec] + int64(binary.LittleEndian.Uint32(index[4*n:]))
@@ -220,7 +217,6 @@ func (s *segment) seek(index []byte, sec int, name []byte) (int, error) {
 	return max(n-1, 0), failure
 }
 
-// find looks a term up.
 func (s *segment) find(name []byte) (found entry, ok bool, err error) {
 	err = s.from(name, func(e *entry) bool {
 		if ok = bytes.Equal(e.name, name); ok {

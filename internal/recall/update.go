@@ -73,7 +73,6 @@ type hiddenError struct{ error }
 
 func (e hiddenError) Unwrap() error { return e.error }
 
-// list finds the session files.
 func (x *Index) list() ([]transcript.File, error) {
 	files, err := transcript.Everything(x.opts.Dir)
 	if err != nil {
@@ -278,7 +277,6 @@ func (c *committer) tell(n int64) {
 	c.x.opts.Progress(c.done, c.total)
 }
 
-// fault tells of a mistake of ours.
 func (c *committer) fault(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

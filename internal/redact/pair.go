@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// value is what a name is given.
 type value struct {
 	start, end int
 	quoted     bool

@@ -169,7 +169,6 @@ func (s *scanner) escape(i int) bool {
 	return i >= 2 && s.text[i-2] == '\\' && strings.IndexByte("nrtbf", s.text[i-1]) >= 0
 }
 
-// prefixed finds the tokens of a list.
 func (s *scanner) prefixed(i int, k uint16) (Span, bool) {
 	for ; k != 0; k = s.rules.words[k].next {
 		w := &s.rules.words[k]

@@ -72,10 +72,8 @@ func (d *doctor) add(id string, status host.Health, t message.Text, args ...any)
 	return &d.findings[len(d.findings)-1]
 }
 
-// advise says what to do about a finding.
 func (f *Finding) advise(d *doctor, t message.Text, args ...any) { f.Hint = t.Format(d.Lang, args...) }
 
-// short is how a path is shown.
 func (d *doctor) short(path string) string { return d.Folders.Short(path) }
 
 // checkHome looks at the disk, the modes, the locks and what was left behind.
@@ -255,7 +253,6 @@ func (d *doctor) has(h *host.Host, cfg config.Compact) bool {
 	return len(runs) > 0 || s.Present(f.Before)
 }
 
-// checkHost looks at the installation in one host, if there is one.
 func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact) (installed bool) {
 	if err := mirror.Check(ctx, h, d.Folders.Find); err != nil {
 		d.add("sessions", host.Warn, message.MirrorProblem, h.Title, err).advise(d, message.HintStore, h.Title)

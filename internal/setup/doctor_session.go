@@ -15,7 +15,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// checkSession looks at one session.
 func (d *doctor) checkSession(s *store.Session) {
 	if s == nil {
 		d.add("session", host.Note, message.DoctorNoSession)

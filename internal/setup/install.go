@@ -32,7 +32,6 @@ type Options struct {
 	askLanguage func() (lang message.Lang, chosen bool, err error)
 }
 
-// installation is a run of init.
 type installation struct {
 	change
 	setup  host.Setup
@@ -305,7 +304,6 @@ func (i *installation) apply(ctx context.Context) error {
 	return nil
 }
 
-// next is what to do after installing.
 func (i *installation) next() []message.Reason {
 	t := i.setup.Texts
 	next := []message.Reason{message.Because(t.Next)}

@@ -17,7 +17,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
-// removal is a run of uninstall.
 type removal struct {
 	change
 	setups []host.Setup

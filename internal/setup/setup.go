@@ -128,7 +128,6 @@ type Report struct {
 	Warnings []string     `json:"warnings"`
 }
 
-// action is what becomes of a file.
 type action string
 
 const (
@@ -138,7 +137,6 @@ const (
 	keep   action = "keep"
 )
 
-// fileReport is one file, or one folder.
 type fileReport struct {
 	Path   string `json:"path"`
 	Action action `json:"action"`
@@ -190,7 +188,6 @@ func (c *change) jsonHint(err error, path string) error {
 	return message.WithHint(err, message.HintBrokenJSON, c.env.Folders.Short(path))
 }
 
-// describe puts what would change into the report.
 func (c *change) describe() {
 	for _, f := range append(slices.Clone(c.own), c.settings...) {
 		r := fileReport{Path: f.Path, Action: keep}

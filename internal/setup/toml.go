@@ -20,7 +20,6 @@ type table = map[string]any
 
 const bom = "\uFEFF"
 
-// readTOML says what a TOML file means.
 func readTOML(data []byte) (table, error) {
 	t := table{}
 	err := toml.Unmarshal(bytes.TrimPrefix(data, []byte(bom)), &t)

@@ -49,7 +49,6 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pass writes what is safe.
 func (s *screen) pass(text []byte) error {
 	_, err := s.w.Write(text)
 	if err != nil && s.err == nil && s.tell != nil {

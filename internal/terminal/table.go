@@ -104,7 +104,6 @@ func (p Plan) choose(widths []int, room int) (columns []int, ok bool) {
 	return nil, false
 }
 
-// measure is how wide each column is.
 func measure(rows [][]string) []int {
 	var widths []int
 	for _, row := range rows {
@@ -239,7 +238,6 @@ func Cut(s string, most int) string {
 	return s
 }
 
-// cutFront keeps the end.
 func cutFront(s string, most int) string {
 	over := Columns(s) - most
 	if over <= 0 {

@@ -208,7 +208,6 @@ func (t *Terminal) Exit(err error) int {
 	return code
 }
 
-// hint prints what there is to do about an error.
 func (t *Terminal) hint(err error) {
 	if hint := message.HintOf(err, t.Lang); hint != "" {
 		t.Ink(t.Stderr, Warn, t.In(message.HintLabel))

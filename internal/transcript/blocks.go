@@ -42,7 +42,6 @@ func EditBlocks(entry []byte, fn func(Block) []byte) (out []byte, empty bool) {
 	return slices.Concat(entry[:start], joined(kept), entry[end:]), n > 0 && len(kept) == 0
 }
 
-// joined is the list of these values.
 func joined(values [][]byte) []byte {
 	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
 }

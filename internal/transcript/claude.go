@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// claude reads one line of a Claude Code session.
 func (r *record) claude(c *cursor) bool {
 	var subtype, request []byte
 	for first := true; c.more('}', &first); {

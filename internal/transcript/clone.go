@@ -349,7 +349,6 @@ func (w *cloner) noted(line []byte, end string) []byte {
 // stamp is how both hosts write a time.
 const stamp = "2006-01-02T15:04:05.000Z"
 
-// write copies, edits or drops one entry.
 func (w *cloner) write(i int) error {
 	e := &w.s.Entries[i]
 	if i == w.first {

@@ -325,7 +325,6 @@ type stream struct {
 	newest          struct{ off, end int64 }
 }
 
-// end passes on what was held back.
 func (s *stream) end() {
 	s.typings = false // the line that tells it may still be to come
 	s.release()
@@ -335,7 +334,6 @@ func (s *stream) end() {
 	}
 }
 
-// emit passes on what a record tells.
 func (s *stream) emit() {
 	r := &s.r
 	if len(r.model) > 0 && string(r.model) != s.model {

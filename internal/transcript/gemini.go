@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -26,7 +27,6 @@ type GeminiFile struct {
 	Messages            []HostMessage
 }
 
-// maxGemini bounds a session file.
 const maxGemini = 256 << 20
 
 // ReadGemini reads a session file. Its lines say what was added, and now and then what
@@ -327,7 +327,7 @@ func GeminiMirror(root, path string, g GeminiFile) Mirror {
 func (m Mirror) Write(list []HostMessage) error {
 	var out []byte
 	if m.Title != "" {
-		out = m.line(out, mirrorLine{Type: "custom-title", Title: m.text(m.Title)})
+		out = m.line(out, mirrorLine{Type: "custom-title", Title: redact.Clean(m.Title)})
 	}
 	parent := ""
 	for _, t := range list {
@@ -432,7 +432,6 @@ func (m Mirror) geminiNews(file string, over bool) (list []HostMessage, title st
 	return list, r.Title, true
 }
 
-// answers counts the tools that have answered.
 func (t HostMessage) answers() (n int) {
 	for _, b := range t.Blocks {
 		if b.Answered {

@@ -420,7 +420,6 @@ func unescape(raw []byte) string {
 	return string([]rune(string(raw)))
 }
 
-// appendText appends the content of a JSON string, decoded.
 func appendText(dst, raw []byte) []byte {
 	for {
 		i := bytes.IndexByte(raw, '\\')
@@ -477,7 +476,6 @@ func units(raw []byte) (n int) {
 	return n
 }
 
-// appendString appends s as a JSON string.
 func appendString(dst []byte, s string) []byte { return append(dst, store.EncodeJSON(s)...) }
 
 // textObject is an object of alternating names and texts.

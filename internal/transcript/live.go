@@ -335,7 +335,6 @@ func (j *joiner) read(chain []int32) {
 	}
 }
 
-// parts takes the other entries of the chain's messages.
 func (j *joiner) parts() {
 	for i := range j.s.Entries {
 		e := &j.s.Entries[i]

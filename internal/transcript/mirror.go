@@ -151,8 +151,8 @@ func (m Mirror) Add(list []HostMessage, all bool) (gap bool, err error) {
 		}
 	}
 	var out []byte
-	if m.Title != "" && end.title != m.text(m.Title) {
-		out = m.line(out, mirrorLine{Type: "custom-title", Title: m.text(m.Title)})
+	if m.Title != "" && end.title != redact.Clean(m.Title) {
+		out = m.line(out, mirrorLine{Type: "custom-title", Title: redact.Clean(m.Title)})
 	}
 	parent := end.line
 	for _, t := range list[from:] {
@@ -189,12 +189,6 @@ func (m Mirror) line(out []byte, l mirrorLine) []byte {
 	return append(append(out, b...), '\n')
 }
 
-func (m Mirror) text(s string) string {
-	s, _ = redact.Text(s)
-	return s
-}
-
-// tell appends the lines of a message.
 func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last string) {
 	at := Time(t.Time).Format("2006-01-02T15:04:05.000Z")
 	add := func(l mirrorLine, id string) {
@@ -212,7 +206,7 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 		var texts []string
 		for _, b := range t.Blocks {
 			if b.Text != "" {
-				texts = append(texts, m.text(b.Text))
+				texts = append(texts, redact.Clean(b.Text))
 			}
 		}
 		add(mirrorLine{Type: "user", Summary: true, Message: said(map[string]string{"type": "text", "text": strings.Join(texts, "\n")})}, t.ID)
@@ -224,16 +218,16 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 		case b.Tool != "":
 			input := json.RawMessage("{}")
 			if json.Valid(b.Input) {
-				input = MapStrings(b.Input, m.text)
+				input = MapStrings(b.Input, redact.Clean)
 			}
 			content = append(content, map[string]any{"type": "tool_use", "id": b.ID, "name": b.Tool, "input": input})
 			if b.Answered {
-				answers = append(answers, map[string]any{"type": "tool_result", "tool_use_id": b.ID, "content": m.text(b.Answer), "is_error": b.Failed})
+				answers = append(answers, map[string]any{"type": "tool_result", "tool_use_id": b.ID, "content": redact.Clean(b.Answer), "is_error": b.Failed})
 			}
 		case b.Thought != "":
-			content = append(content, map[string]string{"type": "thinking", "thinking": m.text(b.Thought), "signature": ""})
+			content = append(content, map[string]string{"type": "thinking", "thinking": redact.Clean(b.Thought), "signature": ""})
 		case b.Text != "":
-			content = append(content, map[string]string{"type": "text", "text": m.text(b.Text)})
+			content = append(content, map[string]string{"type": "text", "text": redact.Clean(b.Text)})
 		}
 	}
 	if len(content) > 0 || t.Agent { // an answer that was cut before its first word was a request, too

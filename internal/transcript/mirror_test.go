@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
 // opencodeSession is a session with a tool that failed, a text of a plugin's, a
@@ -103,7 +104,7 @@ func TestMirror(t *testing.T) {
 	})
 	want := []string{
 		"about", "user write a lexer", "host from a plugin", "counted m1", "agent I run it.", "began make", "ended Exit code 2\nno rule", "counted m1", "compacted auto", "summary SUMMARY",
-		"user go on, the key is " + strings.TrimPrefix(m.text("the key is sk-ant-REDACTED-x"), "the key is "),
+		"user go on, the key is " + strings.TrimPrefix(redact.Clean("the key is sk-ant-REDACTED-x"), "the key is "),
 	}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)

@@ -17,7 +17,6 @@ type queued struct {
 	at   int64 // when it was typed, or passed to the model
 }
 
-// wordsOf decodes a JSON string.
 func wordsOf(raw []byte) string {
 	text, _ := content(raw)
 	return strings.TrimSpace(unescape(text))
@@ -28,7 +27,6 @@ func saying(list []queued, text string) int {
 	return slices.IndexFunc(list, func(q queued) bool { return text != "" && q.text == text })
 }
 
-// queue takes a line of the queue's.
 func (s *stream) queue() {
 	r := &s.r
 	text, _ := content(r.queued)

@@ -140,7 +140,6 @@ func hostOf(r *io.SectionReader) (Host, error) {
 // ErrUnknown means that neither host wrote this file.
 var ErrUnknown = errors.New("neither a Claude Code session nor a Codex rollout")
 
-// index makes the one pass.
 func index(r io.Reader, size int64, path string, host Host) (*Session, error) {
 	s := &Session{Path: path, Host: host}
 	s.ID = idFromName(path, host)
@@ -436,7 +435,6 @@ func (s *Session) RawIn(room []byte, r io.ReaderAt, i int) ([]byte, error) {
 	return b, nil
 }
 
-// toolsOf are the tool references of one entry.
 func (s *Session) toolsOf(i int) []toolRef {
 	end := len(s.tools)
 	if i+1 < len(s.Entries) {

@@ -73,7 +73,6 @@ func SetText(entry []byte, text string) []byte {
 	return slices.Concat(entry[:start], repl, entry[end:])
 }
 
-// replaceText makes the new content value.
 func replaceText(v []byte, text string, h Host) ([]byte, bool) {
 	if _, ok := content(v); ok {
 		return appendString(nil, text), true

@@ -114,7 +114,6 @@ func (c *checker) judge(r *record) {
 	}
 }
 
-// node checks an entry's place in the tree.
 func (c *checker) node(r *record) {
 	k := keyOf(r.UUID)
 	if c.seen[k] {
@@ -208,7 +207,6 @@ func verifyClone(ctx context.Context, source string, size int64, clone *io.Secti
 	return after.since(before, id)
 }
 
-// since lists what is newly wrong.
 func (r *Report) since(before *Report, id string) error {
 	var faults []string
 	fault := func(what string, ids []string) {
