@@ -28,7 +28,7 @@ import (
 func (a *app) auditCmd() *cobra.Command {
 	var since, project, hostName, html, policy string
 	var all, lost, tune, write bool
-	periods := map[audit.Period]*bool{}
+	periods := map[audit.Period]*bool{audit.Week: new(bool), audit.Month: new(bool), audit.Block: new(bool)}
 	cmd := a.command("audit", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		o := a.auditOptions()
 		o.Project, o.Host = project, hostName
@@ -89,19 +89,11 @@ func (a *app) auditCmd() *cobra.Command {
 		}
 		return cmp.Or(err, a.unread(r))
 	})
-	f := cmd.Flags()
-	f.StringVar(&since, "since", "", "")
-	f.StringVar(&project, "project", "", "")
+	AddFlags(cmd, map[string]any{
+		"since": &since, "project": &project, "html": &html, "policy": &policy, "tune": &tune, "write": &write, "lost": &lost, "all": &all,
+		"weekly": periods[audit.Week], "monthly": periods[audit.Month], "blocks": periods[audit.Block],
+	})
 	a.hostFlag(cmd, &hostName)
-	f.StringVar(&html, "html", "", "")
-	f.StringVar(&policy, "policy", "", "")
-	f.BoolVar(&tune, "tune", false, "")
-	f.BoolVar(&write, "write", false, "")
-	f.BoolVar(&lost, "lost", false, "")
-	periods[audit.Week] = f.Bool("weekly", false, "")
-	periods[audit.Month] = f.Bool("monthly", false, "")
-	periods[audit.Block] = f.Bool("blocks", false, "")
-	f.BoolVar(&all, "all", false, "")
 	return cmd
 }
 

@@ -99,8 +99,7 @@ func (a *app) packetCmd(id, path *string) *cobra.Command {
 		}
 		return a.printSurvey(file, s, reasons)
 	})
-	cmd.Flags().IntVar(&n, "compaction", 0, "")
-	cmd.Flags().BoolVar(&why, "why", false, "")
+	AddFlags(cmd, map[string]any{"compaction": &n, "why": &why})
 	return cmd
 }
 

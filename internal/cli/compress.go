@@ -36,21 +36,12 @@ func (a *app) compressCmd() *cobra.Command {
 		return a.compress(cmd.Context(), f, args, cmd.Flags().Changed)
 	})
 	cmd.ValidArgsFunction = a.completeSession
-	fl := cmd.Flags()
-	fl.StringVar(&f.Bands, "bands", "", "")
-	fl.StringVar(&f.Tools, "tools", "", "")
-	fl.StringVar(&f.Thinking, "thinking", "", "")
-	fl.StringVar(&f.Preset, "preset", "", "")
-	fl.StringVar(&f.Users, "users", "on", "")
-	fl.StringVar(&f.Provider, "provider", "", strings.Join(llm.Names(), ", "))
-	fl.StringVar(&f.Model, "model", "", "")
-	fl.StringVar(&f.BaseURL, "base-url", "", "")
-	fl.StringVar(&f.title, "title", "", "")
-	fl.IntVar(&f.MinTokens, "min-tokens", 0, "")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "")
-	fl.BoolVar(&f.KeepFacts, "keep-facts", false, "")
-	fl.BoolVar(&f.Whole, "whole-file", false, "")
-	fl.BoolVar(&f.NoCache, "no-cache", false, "")
+	f.Users = "on"
+	AddFlags(cmd, map[string]any{
+		"bands": &f.Bands, "tools": &f.Tools, "thinking": &f.Thinking, "preset": &f.Preset, "users": &f.Users, "model": &f.Model, "base-url": &f.BaseURL,
+		"title": &f.title, "min-tokens": &f.MinTokens, "dry-run": &f.dryRun, "keep-facts": &f.KeepFacts, "whole-file": &f.Whole, "no-cache": &f.NoCache,
+	})
+	cmd.Flags().StringVar(&f.Provider, "provider", "", strings.Join(llm.Names(), ", "))
 	complete(cmd, "provider", llm.Names())
 	complete(cmd, "preset", compress.PresetNames())
 	complete(cmd, "users", []string{"on", "off"})

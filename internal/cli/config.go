@@ -41,8 +41,7 @@ func (a *app) configCmd() *cobra.Command {
 		}
 		return a.printSettings(shown, problems)
 	})
-	cmd.Flags().BoolVar(&all, "all", false, "")
-	cmd.Flags().BoolVar(&changed, "changed", false, "")
+	AddFlags(cmd, map[string]any{"all": &all, "changed": &changed})
 	cmd.AddCommand(
 		a.command("get KEY", cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
 			s, err := a.setting(args[0])

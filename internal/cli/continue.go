@@ -54,9 +54,7 @@ func (a *app) continueCmd() *cobra.Command {
 	cmd := a.command("continue [SESSION]", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error { return a.goOn(cmd.Context(), f, args) })
 	cmd.ValidArgsFunction = a.completeSession
 	cmd.Flags().StringVar(&f.in, "in", "", strings.Join(carry.Names(), ", "))
-	cmd.Flags().BoolVar(&f.run, "run", false, "")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "")
-	cmd.Flags().BoolVar(&f.print, "print", false, "")
+	AddFlags(cmd, map[string]any{"run": &f.run, "dry-run": &f.dryRun, "print": &f.print})
 	cmd.Flags().StringVar(&f.keep, "keep", keeps[0], strings.Join(keeps, ", "))
 	cmd.MarkFlagsMutuallyExclusive("print", "run")
 	complete(cmd, "in", carry.Names())

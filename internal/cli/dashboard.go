@@ -28,8 +28,7 @@ func (a *app) dashboardCmd() *cobra.Command {
 	var port uint16
 	var open bool
 	cmd := a.command("dashboard", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context(), port, open) })
-	cmd.Flags().Uint16Var(&port, "port", 0, "")
-	cmd.Flags().BoolVar(&open, "open", false, "")
+	AddFlags(cmd, map[string]any{"port": &port, "open": &open})
 	return cmd
 }
 
@@ -85,7 +84,7 @@ func (a *app) exportCmd() *cobra.Command {
 		return nil
 	})
 	cmd.ValidArgsFunction = a.completeSession
-	cmd.Flags().StringVarP(&out, "output", "o", "", "")
+	AddFlags(cmd, map[string]any{"output,o": &out})
 	return cmd
 }
 

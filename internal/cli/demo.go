@@ -22,8 +22,7 @@ import (
 func (a *app) demoCmd() *cobra.Command {
 	var keep, full bool
 	cmd := a.command("demo", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep, full) })
-	cmd.Flags().BoolVar(&keep, "keep", false, "")
-	cmd.Flags().BoolVar(&full, "full", false, "")
+	AddFlags(cmd, map[string]any{"keep": &keep, "full": &full})
 	return cmd
 }
 

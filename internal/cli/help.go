@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -244,6 +245,30 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 // command is a command. Its texts, and those of its flags, stand in the table of package message.
 func (a *app) command(use string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Args: usageArgs(args), RunE: run}
+}
+
+// AddFlags adds flags by their names, which a letter may follow behind a comma. What each
+// sets has its default by then.
+func AddFlags(cmd *cobra.Command, list map[string]any) {
+	for name, to := range list {
+		name, letter, _ := strings.Cut(name, ",")
+		switch f := cmd.Flags(); to := to.(type) {
+		case *string:
+			f.StringVarP(to, name, letter, *to, "")
+		case *bool:
+			f.BoolVarP(to, name, letter, *to, "")
+		case *int:
+			f.IntVarP(to, name, letter, *to, "")
+		case *uint16:
+			f.Uint16VarP(to, name, letter, *to, "")
+		case *time.Duration:
+			f.DurationVarP(to, name, letter, *to, "")
+		case *[]string:
+			f.StringSliceVarP(to, name, letter, *to, "")
+		default:
+			panic("cli: no flag is of the kind of --" + name)
+		}
+	}
 }
 
 // group is a command that only has others below it.

@@ -58,12 +58,9 @@ func (a *app) initCmd() *cobra.Command {
 		return errors.Join(errs...)
 	})
 	cmd.Flags().StringSliceVar(&f.hosts, "host", nil, strings.Join(host.Names(), ", "))
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "")
-	cmd.Flags().StringVar(&f.mode, "mode", "", "")
-	cmd.Flags().StringVar(&f.language, "lang", "", "")
-	cmd.Flags().BoolVar(&f.status, "statusline", false, "")
-	cmd.Flags().BoolVar(&f.bare, "no-workflows", false, "")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "")
+	AddFlags(cmd, map[string]any{
+		"dry-run": &f.dry, "mode": &f.mode, "lang": &f.language, "statusline": &f.status, "no-workflows": &f.bare, "yes,y": &f.yes,
+	})
 	cmd.Flags().Bool("no-probe", false, "") // of earlier versions, which tried the host first
 	_ = cmd.Flags().MarkHidden("no-probe")
 	for flag, words := range map[string][]string{"host": host.Names(), "mode": modes, "lang": {"zh-TW", "en"}} {
@@ -84,10 +81,7 @@ func (a *app) uninstallCmd() *cobra.Command {
 			Clones: len(compress.ClonesIn(a.store().Root()).Standing()),
 		})
 	})
-	cmd.Flags().StringSliceVar(&f.hosts, "host", nil, "")
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "")
-	cmd.Flags().BoolVar(&f.purge, "purge", false, "")
+	AddFlags(cmd, map[string]any{"host": &f.hosts, "dry-run": &f.dry, "yes,y": &f.yes, "purge": &f.purge})
 	complete(cmd, "host", host.Names())
 	return cmd
 }
@@ -140,10 +134,8 @@ func hostsMeant(names []string, others func() []*host.Host) ([]*host.Host, error
 func namedHost(name string) (*host.Host, error) {
 	h, ok := host.Named(name)
 	if !ok {
-		if near := workflow.Closest(name, host.Names()); near != "" {
-			return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadHost, name), message.HintDidYouMean, near)}
-		}
-		return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadHost, name), message.HintThereAre, strings.Join(host.Names(), ", "))}
+		hint := workflow.Meant(name, host.Names(), message.HintDidYouMean, message.HintThereAre)
+		return nil, message.Misuse{Err: message.Hinted{Err: message.Fail(message.BadHost, name), Hint: hint}}
 	}
 	return h, nil
 }

@@ -37,10 +37,8 @@ func (a *app) recallCmd() *cobra.Command {
 		}
 		return a.recallQuery(cmd.Context(), q)
 	})
-	cmd.Flags().StringVar(&q.Session, "session", "", "")
+	AddFlags(cmd, map[string]any{"session": &q.Session, "project": &q.Project, "limit,n": &q.Limit})
 	a.hostFlag(cmd, &q.Host)
-	cmd.Flags().StringVar(&q.Project, "project", "", "")
-	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, "")
 	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSession)
 	return cmd
 }

@@ -17,7 +17,7 @@ const maxAnswer = 64 << 20
 
 func (a *app) routeCmd() *cobra.Command {
 	cmd := a.group("route")
-	var stage, template string
+	stage, template := "", "standard"
 	check := a.command("check [FILE]", cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
 		text, err := a.readText(args)
 		if err != nil {
@@ -40,8 +40,7 @@ func (a *app) routeCmd() *cobra.Command {
 		}
 		return a.checkRoute(text, stage, rules, s)
 	})
-	check.Flags().StringVar(&stage, "stage", "", "")
-	check.Flags().StringVar(&template, "template", "standard", "")
+	AddFlags(check, map[string]any{"stage": &stage, "template": &template})
 	_ = check.RegisterFlagCompletionFunc("template", a.templateArg)
 	cmd.AddCommand(check)
 	return cmd

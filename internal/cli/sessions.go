@@ -37,9 +37,8 @@ func (a *app) sessionsCmd() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "")
+	AddFlags(cmd, map[string]any{"limit,n": &limit, "project": &filter.Project})
 	a.hostFlag(cmd, &filter.Host)
-	cmd.Flags().StringVar(&filter.Project, "project", "", "")
 	cmd.AddCommand(a.sessionsRmCmd())
 	return cmd
 }
@@ -69,7 +68,6 @@ func (a *app) sessionsRmCmd() *cobra.Command {
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return compress.ClonesIn(a.store().Root()).Standing(), cobra.ShellCompDirectiveNoFileComp
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "")
-	cmd.Flags().BoolVar(&force, "force", false, "")
+	AddFlags(cmd, map[string]any{"yes,y": &yes, "force": &force})
 	return cmd
 }

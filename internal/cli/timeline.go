@@ -20,12 +20,7 @@ import (
 )
 
 func (a *app) timelineCmd() *cobra.Command {
-	var (
-		id     string
-		types  string
-		last   int
-		follow bool
-	)
+	id, types, last, follow := "", "", 50, false
 	cmd := a.aboutSession("timeline", &id, func(cmd *cobra.Command) error {
 		filter, err := eventFilter(types)
 		if err != nil {
@@ -75,9 +70,7 @@ func (a *app) timelineCmd() *cobra.Command {
 		return nil
 	})
 	a.sessionFlag(cmd, &id)
-	cmd.Flags().StringVar(&types, "type", "", "")
-	cmd.Flags().IntVar(&last, "last", 50, "")
-	cmd.Flags().BoolVar(&follow, "follow", false, "")
+	AddFlags(cmd, map[string]any{"type": &types, "last": &last, "follow": &follow})
 	_ = cmd.RegisterFlagCompletionFunc("type", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return message.EventTypes(), cobra.ShellCompDirectiveNoFileComp
 	})

@@ -43,12 +43,10 @@ func (a *app) watchCmd() *cobra.Command {
 }
 
 func (a *app) watchFlags(cmd *cobra.Command, f *watchFlags, program string) {
-	cmd.Flags().StringVar(&f.mode, "mode", "", "")
-	cmd.Flags().BoolVar(&f.alone, "unattended", false, "")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "")
-	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultWaits().Debounce, "")
+	f.debounce, f.bin = watch.DefaultWaits().Debounce, program
+	AddFlags(cmd, map[string]any{"mode": &f.mode, "unattended": &f.alone, "dry-run": &f.dryRun, "debounce": &f.debounce})
 	if program != "" {
-		cmd.Flags().StringVar(&f.bin, "bin", program, "")
+		AddFlags(cmd, map[string]any{"bin": &f.bin})
 	}
 	complete(cmd, "mode", modes)
 }
@@ -102,12 +100,9 @@ func (a *app) watchCodexCmd() *cobra.Command {
 		return watched(w.Run(cmd.Context()))
 	})
 	a.watchFlags(cmd, &f, "codex")
-	cmd.Flags().StringVar(&remote, "remote", "", "")
-	cmd.Flags().StringVar(&socket, "socket", "", "")
-	cmd.Flags().StringVar(&token, "remote-auth-token-env", "", "")
-	cmd.Flags().StringVar(&id, "thread", "", "")
-	cmd.Flags().BoolVar(&install, "install", false, "")
-	cmd.Flags().BoolVar(&remove, "uninstall", false, "")
+	AddFlags(cmd, map[string]any{
+		"remote": &remote, "socket": &socket, "remote-auth-token-env": &token, "thread": &id, "install": &install, "uninstall": &remove,
+	})
 	return cmd
 }
 
@@ -158,10 +153,8 @@ func (a *app) watchClaudeCmd() *cobra.Command {
 }
 
 func (a *app) watchOpencodeCmd() *cobra.Command {
-	var (
-		f       watchFlags
-		url, id string
-	)
+	var f watchFlags
+	url, id := "http://127.0.0.1:4096", ""
 	cmd := a.command("opencode", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		opts, err := a.watchOptions(f)
 		if err != nil {
@@ -174,8 +167,7 @@ func (a *app) watchOpencodeCmd() *cobra.Command {
 		return watched(w.Run(cmd.Context()))
 	})
 	a.watchFlags(cmd, &f, "")
-	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:4096", "")
-	cmd.Flags().StringVar(&id, "session", "", "")
+	AddFlags(cmd, map[string]any{"url": &url, "session": &id})
 	return cmd
 }
 

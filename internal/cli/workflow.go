@@ -105,8 +105,7 @@ func (a *app) workflowShow() *cobra.Command {
 		return err
 	})
 	cmd.ValidArgsFunction = a.templateArg
-	cmd.Flags().StringVar(&custom, "stages", "", "")
-	cmd.Flags().BoolVar(&yaml, "yaml", false, "")
+	AddFlags(cmd, map[string]any{"stages": &custom, "yaml": &yaml})
 	return cmd
 }
 
@@ -185,9 +184,7 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 		}, false, force)
 	})
 	cmd.ValidArgsFunction = a.templateArg
-	cmd.Flags().StringVar(&custom, "stages", "", "")
-	cmd.Flags().StringVar(&feature, "feature", "", "")
-	cmd.Flags().BoolVar(&force, "force", false, "")
+	AddFlags(cmd, map[string]any{"stages": &custom, "feature": &feature, "force": &force})
 	return cmd
 }
 

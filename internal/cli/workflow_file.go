@@ -61,10 +61,8 @@ func (a *app) workflowNew() *cobra.Command {
 		}
 		return a.library().Create(&a.Terminal, args[0], stages, label, runs, home)
 	})
-	cmd.Flags().StringVar(&stages, "stages", "", "")
+	AddFlags(cmd, map[string]any{"stages": &stages, "label": &label, "home": &home})
 	cmd.Flags().StringArrayVar(&runs, "run", nil, "")
-	cmd.Flags().StringVar(&label, "label", "", "")
-	cmd.Flags().BoolVar(&home, "home", false, "")
 	return cmd
 }
 

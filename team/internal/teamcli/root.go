@@ -96,20 +96,11 @@ func (p *program) up() *cobra.Command {
 			p.Say(message.TeamUp, url, n.Tenant)
 		})
 	})
-	f := cmd.Flags()
-	f.StringVar(&n.Listen, "listen", "127.0.0.1:4222", "")
-	f.StringSliceVar(&n.Names, "name", nil, "")
-	f.StringVar(&n.Tenant, "tenant", "team", "")
-	f.StringSliceVar(&hub, "hub", nil, "")
-	f.StringVar(&creds, "creds", "", "")
-	f.StringVar(&caFile, "ca", "", "")
-	f.StringVar(&machine, "machine", "", "")
-	f.StringVar(&n.Name, "node", "", "")
-	f.StringVar(&n.Cluster, "cluster", "", "")
-	f.StringSliceVar(&n.Routes, "route", nil, "")
-	f.BoolVar(&n.Alone, "alone", false, "")
-	f.IntVar(&n.Replicas, "replicas", 0, "")
-	f.DurationVar(&n.Keep, "keep", 30*24*time.Hour, "")
+	n.Listen, n.Tenant, n.Keep = "127.0.0.1:4222", "team", 30*24*time.Hour
+	cli.AddFlags(cmd, map[string]any{
+		"listen": &n.Listen, "name": &n.Names, "tenant": &n.Tenant, "hub": &hub, "creds": &creds, "ca": &caFile, "machine": &machine,
+		"node": &n.Name, "cluster": &n.Cluster, "route": &n.Routes, "alone": &n.Alone, "replicas": &n.Replicas, "keep": &n.Keep,
+	})
 	return cmd
 }
 
@@ -218,12 +209,8 @@ func (p *program) invite() *cobra.Command {
 		_, err = w.Write(s.Encode())
 		return err
 	})
-	cmd.Flags().StringVar(&out, "out", "", "")
-	cmd.Flags().BoolVar(&revoke, "revoke", false, "")
-	cmd.Flags().StringSliceVar(&names, "name", nil, "")
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:4222", "")
-	cmd.Flags().StringVar(&tenant, "tenant", "team", "")
-	cmd.Flags().DurationVar(&keep, "keep", 30*24*time.Hour, "")
+	listen, tenant, keep = "127.0.0.1:4222", "team", 30*24*time.Hour
+	cli.AddFlags(cmd, map[string]any{"out": &out, "revoke": &revoke, "name": &names, "listen": &listen, "tenant": &tenant, "keep": &keep})
 	return cmd
 }
 
@@ -280,9 +267,7 @@ func (p *program) join() *cobra.Command {
 		p.Say(message.TeamJoined, s.Machine)
 		return nil
 	})
-	cmd.Flags().BoolVar(&force, "force", false, "")
-	cmd.Flags().StringVar(&creds, "creds", "", "")
-	cmd.Flags().StringSliceVar(&hub, "hub", nil, "")
+	cli.AddFlags(cmd, map[string]any{"force": &force, "creds": &creds, "hub": &hub})
 	return cmd
 }
 
@@ -372,11 +357,8 @@ func (p *program) ship() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().BoolVar(&once, "once", false, "")
-	cmd.Flags().DurationVar(&every, "every", time.Second, "")
-	cmd.Flags().BoolVar(&install, "install", false, "")
-	cmd.Flags().BoolVar(&remove, "uninstall", false, "")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "")
+	every = time.Second
+	cli.AddFlags(cmd, map[string]any{"once": &once, "every": &every, "install": &install, "uninstall": &remove, "dry-run": &dry})
 	cmd.MarkFlagsMutuallyExclusive("install", "uninstall")
 	return cmd
 }
@@ -450,12 +432,8 @@ func (p *program) timeline() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().StringVar(&q.Machine, "machine", "", "")
-	cmd.Flags().StringVar(&q.Session, "session", "", "")
-	cmd.Flags().StringVar(&types, "type", "", "")
-	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, "")
-	cmd.Flags().IntVar(&q.Last, "last", 50, "")
-	cmd.Flags().BoolVar(&follow, "follow", false, "")
+	since, q.Last = 24*time.Hour, 50
+	cli.AddFlags(cmd, map[string]any{"machine": &q.Machine, "session": &q.Session, "type": &types, "since": &since, "last": &q.Last, "follow": &follow})
 	return cmd
 }
 
