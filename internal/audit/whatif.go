@@ -411,18 +411,18 @@ func waitText(ms int64) string { return message.Span(time.Duration(ms) * time.Mi
 func (w *WhatIf) pays(l message.Lang) string {
 	was, now := &w.Cost.Happened, &w.Cost.Policy
 	money, saved := was.USD-now.USD, was.waits()-now.waits()
-	verdict := message.AuditPaysNot
+	pays := "neither"
 	switch {
 	case money == 0 && saved == 0:
 		return ""
 	case money >= 0 && saved >= 0:
-		verdict = message.AuditPays
+		pays = "both"
 	case money > 0:
-		verdict = message.AuditPaysMoney
+		pays = "money"
 	case saved > 0:
-		verdict = message.AuditPaysTime
+		pays = "time"
 	}
-	return verdict.Format(l, now.dollars(), was.dollars(), waitText(now.waits()), waitText(was.waits()), waitText(now.WorkMS), waitText(was.WorkMS))
+	return message.AuditPays.Format(l, message.Named("pays", pays), now.dollars(), was.dollars(), waitText(now.waits()), waitText(was.waits()), waitText(now.WorkMS), waitText(was.WorkMS))
 }
 
 // since leaves out what was planned for before.

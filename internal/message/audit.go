@@ -71,20 +71,8 @@ var (
 	AuditWaitPrompt = Text{ZH: "送出訊息後等待", EN: "waited at a prompt"}
 	AuditWaitWork   = Text{ZH: "工作途中等待", EN: "waited in mid-work"}
 	AuditPays       = Text{
-		ZH: "以這些 session 來看，政策划算：%s（實際 %s），等待 %s（實際 %s），其中工作途中 %s（實際 %s）。",
-		EN: "On these sessions the policy would have paid: %s (as it was %s), waiting %s (as it was %s), of that in mid-work %s (as it was %s).",
-	}
-	AuditPaysMoney = Text{
-		ZH: "以這些 session 來看，政策省錢但更花時間：%s（實際 %s），等待 %s（實際 %s），其中工作途中 %s（實際 %s）。",
-		EN: "On these sessions the policy would have paid in money, not in time: %s (as it was %s), waiting %s (as it was %s), of that in mid-work %s (as it was %s).",
-	}
-	AuditPaysTime = Text{
-		ZH: "以這些 session 來看，政策省時間但更花錢：%s（實際 %s），等待 %s（實際 %s），其中工作途中 %s（實際 %s）。",
-		EN: "On these sessions the policy would have paid in time, not in money: %s (as it was %s), waiting %s (as it was %s), of that in mid-work %s (as it was %s).",
-	}
-	AuditPaysNot = Text{
-		ZH: "以這些 session 來看，政策不划算：%s（實際 %s），等待 %s（實際 %s），其中工作途中 %s（實際 %s）。",
-		EN: "On these sessions the policy would not have paid: %s (as it was %s), waiting %s (as it was %s), of that in mid-work %s (as it was %s).",
+		ZH: "以這些 session 來看，政策%s：%s（實際 %s），等待 %s（實際 %s），其中工作途中 %s（實際 %s）。",
+		EN: "On these sessions the policy %s: %s (as it was %s), waiting %s (as it was %s), of that in mid-work %s (as it was %s).",
 	}
 	TuneSetting    = Text{ZH: "設定（剩餘 %）", EN: "SETTING, PERCENT FREE"}
 	TuneTurn       = Text{ZH: "含 turn_end", EN: "with turn_end"}
