@@ -30,6 +30,7 @@ func (a *app) auditCmd() *cobra.Command {
 	var all, lost, tune, write bool
 	periods := map[audit.Period]*bool{audit.Week: new(bool), audit.Month: new(bool), audit.Block: new(bool)}
 	cmd := a.command("audit", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		a.lists = true
 		o := a.auditOptions()
 		o.Project, o.Host = project, hostName
 		for period, on := range periods {

@@ -58,8 +58,8 @@ func (a *app) sessionDir(h *host.Host) string {
 		return a.hostDir(h)
 	}
 	root := a.store().Mirrors()
-	if err := mirror.Refresh(context.Background(), h, a.folders().Find, root, a.Now()); err != nil && !a.JSON {
-		a.Note(message.MirrorProblem, h.Title, err)
+	if err := mirror.Refresh(context.Background(), h, a.folders().Find, root, a.Now()); err != nil {
+		a.unlisted(message.MirrorProblem, h.Title, err)
 	}
 	return root
 }

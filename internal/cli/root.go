@@ -25,6 +25,8 @@ import (
 type app struct {
 	terminal.Terminal
 	ctx context.Context // ends when the command is to
+	// lists: the command is about all sessions.
+	lists bool
 }
 
 // Main runs the program and returns its exit code.

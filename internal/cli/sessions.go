@@ -17,6 +17,7 @@ func (a *app) sessionsCmd() *cobra.Command {
 		if limit < 1 {
 			return tooFew(cmd, limit)
 		}
+		a.lists = true
 		rows, more, err := a.newestSessions(cmd.Context(), limit, filter, a.notListed)
 		if err != nil {
 			return err
@@ -58,7 +59,17 @@ func (a *app) newestSessions(ctx context.Context, limit int, filter catalog.Filt
 	return f.Newest(ctx, x, a.Now(), limit, filter)
 }
 
-func (a *app) notListed(err error) { a.Note(message.SessionsClosed, err) }
+func (a *app) notListed(err error) { a.unlisted(message.SessionsClosed, err) }
+
+// unlisted names what cannot be listed. The exit code tells of it where sessions are what
+// the command is about.
+func (a *app) unlisted(text message.Text, args ...any) {
+	if a.lists {
+		a.LeaveOut(message.Fail(text, args...))
+	} else {
+		a.Note(text, args...)
+	}
+}
 
 func (a *app) sessionsRmCmd() *cobra.Command {
 	var yes, force bool

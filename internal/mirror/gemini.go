@@ -3,6 +3,7 @@ package mirror
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,15 +21,28 @@ func refreshGemini(dir, root, mine string) error {
 	folders := GeminiProjects(dir)
 	known := map[string]bool{}
 	var errs []error
-	chats, _ := filepath.Glob(filepath.Join(dir, "tmp", "*", "chats")) // the patterns are good ones
-	for _, folder := range chats {
-		agents, _ := filepath.Glob(filepath.Join(folder, "*", "*.jsonl"))
+	projects, err := os.ReadDir(filepath.Join(dir, "tmp"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, project := range projects {
+		folder := filepath.Join(dir, "tmp", project.Name(), "chats")
+		if _, err := os.ReadDir(folder); err != nil { // a pattern finds nothing where it is closed to us
+			if !errors.Is(err, fs.ErrNotExist) && project.IsDir() {
+				errs = append(errs, err)
+			}
+			continue
+		}
+		agents, _ := filepath.Glob(filepath.Join(folder, "*", "*.jsonl")) // the pattern is a good one
 		for _, path := range append(transcript.GeminiFiles(folder), agents...) {
 			info, err := os.Stat(path)
-			if err != nil {
+			if err != nil || !info.Mode().IsRegular() {
 				continue
 			}
 			g, err := transcript.GeminiAbout(path)
+			if err == nil && g.Session == "" && info.Size() > 0 {
+				err = fmt.Errorf("%s: its first line names no session", path)
+			}
 			if err != nil {
 				errs = append(errs, err)
 				continue
@@ -99,6 +113,9 @@ func GeminiOwner(dir, name string) (string, bool) {
 
 func forget(root string, known map[string]bool) error {
 	return filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil && path == root { // nothing was mirrored there
+			return nil
+		}
 		if err == nil && strings.HasSuffix(path, ".jsonl") && !known[path] {
 			err = os.Remove(path)
 		}

@@ -456,6 +456,47 @@ func TestWholeGeminiFiles(t *testing.T) {
 	}
 }
 
+// A file that is no session of Gemini CLI's, and a folder that cannot be listed, are named;
+// what has a session's name and is no file is nobody's.
+func TestGeminiFilesThatAreNone(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	const id, chats = "44444444-4444-4444-8444-444444444444", ".gemini/tmp/p/chats/"
+	p.write(chats+"session-2026-01-23T19-41-44444444.jsonl", `{"sessionId":"`+id+`","directories":["/work/p"]}
+{"id":"m9","timestamp":"2026-01-24T11:00:01.000Z","type":"user","content":[{"text":"hello"}]}
+`)
+	p.write(chats+"session-empty.jsonl", "")
+	p.write(chats+"session-folder.jsonl/x", "")
+	p.write(chats+"session-folder.json/x", "")
+	p.write(".gemini/tmp/a-file", "")
+	if got := p.refresh(host.Gemini); len(got) != 1 || !strings.Contains(got[id], "hello") {
+		t.Errorf("%v", got)
+	}
+	p.write(chats+"session-nothing.jsonl", "\x00\x00\x00\n")
+	p.write(".gemini/tmp/q/chats", "")
+	got, err := p.look(host.Gemini)
+	if len(got) != 1 || err == nil || !strings.Contains(err.Error(), "session-nothing.jsonl") || !strings.Contains(err.Error(), filepath.Join("q", "chats")) {
+		t.Errorf("%v, %v", err, got)
+	}
+	if err := os.Rename(filepath.Join(p.dir, ".gemini", "tmp"), filepath.Join(p.dir, "away")); err != nil {
+		t.Fatal(err)
+	}
+	p.write(".gemini/tmp", "")
+	if got, err := p.look(host.Gemini); err == nil || len(got) != 1 {
+		t.Errorf("what was mirrored before does not stay: %v, %v", err, got)
+	}
+}
+
+// What is in the database's place and no file is named, and not waited for.
+func TestNoDatabaseOfOpencode(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(".local/share/opencode/opencode.db/x", "")
+	if _, err := p.look(host.Opencode); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Error(err)
+	}
+}
+
 // Whose folder a name of Gemini CLI's stands for is said by its list, or by a marker in one
 // of two places; without either its sessions have none.
 func TestGeminiOwners(t *testing.T) {

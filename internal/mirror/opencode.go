@@ -23,8 +23,10 @@ func opencodeDatabase(find func(variable, usual string) string) string {
 }
 
 func openDatabase(path string) (*sql.DB, error) {
-	if _, err := os.Stat(path); err != nil {
+	if info, err := os.Stat(path); err != nil {
 		return nil, err
+	} else if !info.Mode().IsRegular() { // a pipe would be waited for
+		return nil, fmt.Errorf("open %s: not a regular file", path)
 	}
 	const readOnly = "mode=ro&_pragma=busy_timeout(2000)&_pragma=query_only(1)"
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: readOnly}).String())

@@ -168,6 +168,9 @@ func everythingIn(h *host.Host, root string) ([]File, error) {
 	var errs []error
 	// With a slash at its end a folder that is a link is followed.
 	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
+		if err != nil && h.Mirrored && len(path) <= len(root)+1 {
+			return nil // whoever mirrors says why there is none
+		}
 		if err != nil {
 			errs = append(errs, ignoreMissing(err))
 			return nil // one folder that is closed to us hides no other

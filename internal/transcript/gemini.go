@@ -300,6 +300,11 @@ func geminiHead(path string) []byte {
 
 // GeminiAbout is what the first line of a session file tells.
 func GeminiAbout(path string) (GeminiFile, error) {
+	f, _, err := open(path)
+	if err != nil {
+		return GeminiFile{}, err
+	}
+	f.Close()
 	head, r := geminiHead(path), geminiReader{at: map[string]int{}}
 	if strings.HasSuffix(path, geminiWhole) {
 		data, err := GeminiLines(path)
