@@ -20,7 +20,7 @@ func ValidJSON(data []byte) bool {
 	if bytes.Count(data, []byte{'['})+bytes.Count(data, []byte{'{'}) > maxDepth && tooDeep(data) {
 		return false
 	}
-	return gjson.ValidBytes(data)
+	return gjson.ValidBytes(data) //nolint:forbidigo // it is not deep
 }
 
 // tooDeep looks at brackets outside of strings only. On data that is no JSON it

@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // File is a session file that was found but not read.
@@ -209,7 +210,7 @@ func everythingIn(h *host.Host, root string) ([]File, error) {
 func FirstCWD(path string) string {
 	head, _ := bytesAt(path, 0, 1<<20)
 	for line := range bytes.Lines(head) {
-		if !bytes.Contains(line, []byte(`"cwd"`)) || !gjson.ValidBytes(line) {
+		if !bytes.Contains(line, []byte(`"cwd"`)) || !store.ValidJSON(line) {
 			continue
 		}
 		for _, key := range [...]string{"cwd", "payload.cwd", "data.context.cwd"} {

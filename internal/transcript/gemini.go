@@ -39,7 +39,7 @@ func ReadGemini(path string) (GeminiFile, error) {
 	}
 	r := geminiReader{at: map[string]int{}}
 	for line := range bytes.Lines(data) {
-		if gjson.ValidBytes(line) {
+		if store.ValidJSON(line) {
 			r.line(gjson.ParseBytes(line))
 		}
 	}
@@ -395,7 +395,7 @@ func (m Mirror) geminiNews(file string, over bool) (list []HostMessage, title st
 	r := geminiReader{at: map[string]int{}}
 	var lines []gjson.Result
 	_ = backward(file, func(line []byte) bool { // what cannot be read is not known
-		if !gjson.ValidBytes(line) {
+		if !store.ValidJSON(line) {
 			return true
 		}
 		l := gjson.Parse(string(line))

@@ -131,6 +131,22 @@ func TestGeminiWithAByteOrderMark(t *testing.T) {
 	}
 }
 
+// A line of brackets would overflow the stack of a reader that calls itself for each, which
+// ends the process; it is passed over like any that cannot be read.
+func TestGeminiWithADeepLine(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	deep := `{"id":"m0","content":` + strings.Repeat("[", 12_000_000)
+	text := strings.Join([]string{geminiLines[0], deep, strings.Join(geminiLines[1:], "\n")}, "\n")
+	path := filepath.Join(folder, "session-1-s1.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := ReadGemini(path); err != nil || len(g.Messages) == 0 {
+		t.Errorf("%d messages: %v", len(g.Messages), err)
+	}
+}
+
 // What Gemini CLI 0.61 writes where its user breaks a turn off, answers a question of the
 // agent's, and judges its plan.
 func TestGeminiUserSteers(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Bound of the backward reads. A turn's usage stands within the last lines;
@@ -268,7 +269,7 @@ func AnswerOf(path, id string, from int64) (a ToolAnswer, ok bool) {
 	}
 	lines, _ := bytesAt(path, from, tailBound)
 	for line := range bytes.Lines(lines) {
-		if !bytes.Contains(line, []byte(id)) || gjson.GetBytes(line, "type").String() != "user" || !gjson.ValidBytes(line) {
+		if !bytes.Contains(line, []byte(id)) || gjson.GetBytes(line, "type").String() != "user" || !store.ValidJSON(line) {
 			continue
 		}
 		gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
@@ -304,7 +305,7 @@ func NoteOf(path, id string, from int64) (note string, at time.Time, read int64)
 			break // the writer is not done with it
 		}
 		from += int64(len(line))
-		if !bytes.Contains(line, []byte("<task-notification>")) || !bytes.Contains(line, []byte(id)) || !gjson.ValidBytes(line) {
+		if !bytes.Contains(line, []byte("<task-notification>")) || !bytes.Contains(line, []byte(id)) || !store.ValidJSON(line) {
 			continue
 		}
 		// It is queued first, and then said, in one of two ways.
