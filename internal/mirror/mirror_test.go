@@ -231,6 +231,39 @@ func TestCutAnswerOfOpencode(t *testing.T) {
 	}
 }
 
+// What was written after the clock was set back is mirrored, too, behind what was there.
+func TestClockOfOpencodeIsSetBack(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	db := p.database()
+	p.session(db, "ses_1", nil, "the lexer")
+	p.message(db, "ses_1", 8, userSays, text("FIRST"))
+	p.message(db, "ses_1", 9, agentSays, text("done"))
+	p.refresh(host.Opencode)
+	p.message(db, "ses_1", 3, userSays, text("SECOND"))
+	p.message(db, "ses_1", 4, agentSays, text("done again"))
+	got := p.refresh(host.Opencode)["ses_1"]
+	if first, second := strings.Index(got, "FIRST"), strings.Index(got, "SECOND"); first < 0 || second < first || !strings.Contains(got, "done again") {
+		t.Errorf("%s", got)
+	}
+}
+
+// A mirror that ends with a line too long to be looked at is written anew, not once more.
+func TestLongMessageOfOpencode(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	db := p.database()
+	p.session(db, "ses_1", nil, "the lexer")
+	p.message(db, "ses_1", 1, userSays, text("FIRST"))
+	p.message(db, "ses_1", 2, agentSays, text(strings.Repeat("x", 4<<20)))
+	p.refresh(host.Opencode)
+	p.message(db, "ses_1", 3, userSays, text("SECOND"))
+	got := p.refresh(host.Opencode)["ses_1"]
+	if strings.Count(got, "FIRST") != 1 || strings.Count(got, "SECOND") != 1 || strings.Count(got, `"customTitle"`) != 1 {
+		t.Errorf("FIRST %d times, SECOND %d times", strings.Count(got, "FIRST"), strings.Count(got, "SECOND"))
+	}
+}
+
 // A row that is no JSON hides itself, and is named; the rest of its session and every
 // other session is mirrored.
 func TestMalformedRowOfOpencode(t *testing.T) {

@@ -129,10 +129,11 @@ func addOpencode(ctx context.Context, db *sql.DB, m transcript.Mirror) error {
 }
 
 // opencodeMessages are a session's messages from one on, "" for all, as the host's
-// server tells them.
+// server tells them, in the order in which they were written: where the clock was set back,
+// their times and ids are in another.
 func opencodeMessages(ctx context.Context, db *sql.DB, session, since string) ([]gjson.Result, malformed, error) {
 	messages, bad, err := query(ctx, db, `SELECT id, CASE WHEN json_valid(data) THEN json_set(data, '$.id', id, '$.sessionID', session_id) END FROM message
-		WHERE session_id = ?1 AND (?2 = '' OR time_created >= (SELECT time_created FROM message WHERE id = ?2)) ORDER BY time_created, id`, session, since)
+		WHERE session_id = ?1 AND (?2 = '' OR rowid >= (SELECT rowid FROM message WHERE id = ?2)) ORDER BY rowid`, session, since)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -144,7 +144,7 @@ func (m Mirror) Add(list []HostMessage, all bool) (gap bool, err error) {
 	switch {
 	case from == 0 && !all:
 		return true, nil
-	case from == 0 && end.message != "": // taken back, or another database's
+	case from == 0: // taken back, another database's, or the end of the file is one long line
 		end = ending{}
 		if err := os.Remove(m.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, err
