@@ -161,3 +161,17 @@ func TestParseTime(t *testing.T) {
 		}
 	}
 }
+
+// What is no time is none, and not one that is older than all that was asked for: what was
+// used at year one would be in no sum.
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"2026-01-01T00:00:00.123Z": 1767225600123, "2026-01-01T01:00:00.123456789+01:00": 1767225600123, "": 0, "yesterday": 0, "1767225600": 0,
+		"0001-01-01T00:00:00Z": 0, "1969-12-31T23:59:59.999Z": 0,
+	} {
+		if got := parseTime([]byte(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}

@@ -168,13 +168,14 @@ func Time(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// parseTime reads the timestamps hosts write; 0 for what is none.
+// parseTime reads the timestamps hosts write; 0 for what is none, as is year one, which
+// stands for no time in many programs.
 func parseTime(raw []byte) int64 {
 	t, err := time.Parse(time.RFC3339Nano, string(raw))
 	if err != nil {
 		return 0
 	}
-	return t.UnixMilli()
+	return max(t.UnixMilli(), 0)
 }
 
 // hostIn tells whose file it is.
