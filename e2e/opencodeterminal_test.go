@@ -3,6 +3,9 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,6 +60,15 @@ func TestOpencodeTerminal(t *testing.T) {
 		t.Errorf("the turn goes on with %q", last.Texts[2:])
 	}
 
+	// Who types as fast as this test is quicker than the hook that learns at the end of the
+	// turn how much the compaction has freed.
+	s.eventually("the end of the turn is told", func() bool {
+		files, _ := filepath.Glob(filepath.Join(s.home, ".overtone", "mirror", "opencode", "*", "*.jsonl"))
+		return slices.ContainsFunc(files, func(f string) bool {
+			data, err := os.ReadFile(f)
+			return err == nil && strings.Contains(string(data), "ANSWER-2")
+		})
+	})
 	tokens = 85_000
 	term.Say("what was that MARK-THIRD")
 	term.Wait("replaces ovt-", 1)
