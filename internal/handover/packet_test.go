@@ -97,7 +97,7 @@ func TestPacketReads(t *testing.T) {
 	if diff := cmp.Diff(want, id.ReplaceAllString(got.Text, "ovt-ID-2")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// A goal that the host pursues is told as that, and the first message among the others.
+	// A goal that the host pursues is told under its own title, and the first message among the others.
 	goal := facts()
 	goal.Goal = "all tests green"
 	if text := Write(goal, auto(), message.EN).Text; !strings.Contains(text, "\n> all tests green\n") || !strings.Contains(text, "\n- “Ship the importer. It must read CSV and XLSX.”\n") {

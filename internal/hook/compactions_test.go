@@ -287,8 +287,8 @@ func TestHandoverForgetsTheSummaryOfAFailedCompaction(t *testing.T) {
 	}
 }
 
-// What was typed behind /compact is told as that, though the session's file tells it only
-// when all is handed over.
+// The hand-over says of words that were typed behind /compact where they were typed, though
+// the session's file tells them only when all is handed over.
 func TestHandoverTellsWhatWasTypedBehindCompact(t *testing.T) {
 	t.Parallel()
 	c := &claude{place: newPlace(t), id: "s1"}

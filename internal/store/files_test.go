@@ -61,7 +61,7 @@ func TestFindFolders(t *testing.T) {
 	}
 }
 
-// A record is read as it was written, and one that ends too early is told as such.
+// A record is read as it was written, and one that ends too early is known to be bad.
 func TestDecoder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

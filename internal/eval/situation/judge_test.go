@@ -64,7 +64,7 @@ type judge struct {
 
 func (j judge) verdict() *verdict {
 	v := &verdict{hits: map[string]int{}, of: map[string]int{}}
-	if len(j.l.Latest) > 0 && j.l.Shape != "compact-text" { // what is typed with /compact is told as that
+	if len(j.l.Latest) > 0 && j.l.Shape != "compact-text" { // what is typed with /compact has a place of its own
 		v.count(latest, len(j.s.Request) <= 3 && j.quoted(j.s.Request, j.l.Latest),
 			fmt.Sprintf("want %q, the request is %.80q", j.text(j.l.Latest[0]), j.s.Request))
 	}

@@ -33,7 +33,7 @@ func smallDisk(a processArgs) error {
 	return n.Serve(context.Background(), nil)
 }
 
-// A hub whose disk is full is told as such, by the shipper and by doctor, and goes on
+// The shipper and doctor say that the disk of a hub is full, and the hub goes on
 // by itself when there is room. Nothing that it had acknowledged is lost, and what came
 // meanwhile comes afterwards, once.
 func TestFullDisk(t *testing.T) {
