@@ -190,6 +190,27 @@ func TestTheNoteTellsTheSituation(t *testing.T) {
 	}
 }
 
+// A compaction whose summary only the vendor can read tells nobody what came before it: all
+// of the session is told then.
+func TestASummaryThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	s := &session{cwd: "/w"}
+	s.user("Make the parser strict.")
+	s.agent("I begin with scanToken.")
+	s.lines = append(s.lines, `{"type":"system","subtype":"compact_boundary","uuid":"00000000-0000-4000-8000-000000000003","parentUuid":null,"sessionId":"s1","timestamp":"2026-03-05T11:00:02.000Z","compactMetadata":{"trigger":"auto"}}`)
+	s.add("user", " ", `,"isCompactSummary":true`)
+	s.agent("I go on with growBuffer.")
+	var all strings.Builder
+	for _, l := range tell(t, s.write(t), "").Lines {
+		all.WriteString(l.Text + "\n")
+	}
+	for _, want := range []string{"Make the parser strict.", "I begin with scanToken.", "I go on with growBuffer."} {
+		if strings.Count(all.String(), want) != 1 {
+			t.Errorf("%q is not told once:\n%s", want, all.String())
+		}
+	}
+}
+
 // What a compaction left is told with what came after it, and the request that is worked
 // on, though it came before.
 func TestACompactedStory(t *testing.T) {
@@ -271,6 +292,17 @@ func TestLastWholeTurn(t *testing.T) {
 			system(s, "compact_boundary")
 			s.add("user", "The parser is strict.", `,"isCompactSummary":true`)
 		}, more: func(s *session) { s.agent("I look."); s.tool("Bash", ls) }, open: "And the scanner?", messages: 1},
+		"words with /compact are none to the agent": {more: func(s *session) {
+			s.user("And the lexer?")
+			s.user("<command-name>/compact</command-name>\n<command-args>keep the names</command-args>")
+			n := len(s.lines) - 1
+			s.lines[n] = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(s.lines[n]) // as the host writes it
+		}, open: "And the lexer?", messages: 1},
+		"an answer of the service's is none of the agent's": {more: func(s *session) {
+			s.user("And the lexer?")
+			s.add("assistant", []any{map[string]any{"type": "text", "text": "API Error: 529"}}, `,"isApiErrorMessage":true`)
+			s.tool("Bash", ls)
+		}, open: "And the lexer?", messages: 1},
 		"the host says that the turn is over": {more: func(s *session) { hangs(s); system(s, "turn_duration") }},
 		"a plan that was approved":            {more: func(s *session) { s.add("user", "Do this: the lexer.", `,"planContent":"the lexer"`) }, open: "Do this: the lexer.", messages: 1},
 		"a plan that was approved in its turn": {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/mirror"
@@ -202,6 +203,15 @@ func TestLinesOfATalk(t *testing.T) {
 	if d := cmp.Diff(want, told.Lines, cmp.AllowUnexported(Line{})); d != "" || told.Tools != 3 {
 		t.Errorf("%d tools, %s", told.Tools, d)
 	}
+	var many []piece // one more than have a line each
+	for range ToolsTold + 1 {
+		many = append(many, piece{tool: true, name: "Read", end: worked})
+	}
+	told = &Retold{Talk: Talk{Now: midday}}
+	told.join(many, message.EN)
+	if l := told.Lines; len(l) != 2 || !strings.Contains(l[1].Text, "Read ×1") || strings.Count(l[1].Text, "\n▸ Read") != ToolsTold {
+		t.Errorf("%+v", l)
+	}
 	told = &Retold{Talk: Talk{Now: midday}}
 	told.join([]piece{{user: true, text: "a"}, {text: "b", at: at(2)}, {user: true, text: "c"}}, message.EN)
 	if l := told.Lines; len(l) != 3 || !l[0].At.Equal(midday) || !l[2].At.Equal(at(2)) {
@@ -216,6 +226,9 @@ func TestWhatTheNoteSays(t *testing.T) {
 	story, err := Read(t.Context(), file, file.Size)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if note := (&Story{ID: "s2", record: handover.NewRecord("/w")}).note("", false, Options{From: "Codex", Lang: message.EN}); strings.Contains(note, "\n\n\n") {
+		t.Errorf("an empty part:\n%s", note)
 	}
 	for _, o := range []Options{{From: "Codex", Lang: message.EN}, {From: "Codex", Gone: "/gone", Lang: message.ZH}} {
 		for _, secrets := range []bool{false, true} {
@@ -244,7 +257,7 @@ func TestWhatAToolIsAskedFor(t *testing.T) {
 		{"Bash", map[string]any{"command": strings.Repeat("word ", 60)}},
 	} {
 		s.tool(in.name, in.input)
-		s.result("Exit code 0", false)
+		s.result("fine", false)
 	}
 	s.agent("Done.")
 	told := tell(t, s.write(t), compress.Dir(""))
