@@ -422,3 +422,17 @@ func TestOddSessions(t *testing.T) {
 	equal(t, "without a window", []any{s.Window, s.WhatIf.Requests, s.WhatIf.Cost.Policy == s.WhatIf.Cost.Happened}, []any{int64(0), 0, true})
 	equal(t, "without a time", len(session(t, r, "3333").Compactions), 2)
 }
+
+// An id is shown as far as it takes to tell it from its neighbours in the list.
+func TestUniqueBeginnings(t *testing.T) {
+	t.Parallel()
+	ids := []string{"abc1", "abd1", "abd2x", "b"}
+	for id, want := range map[string]int{"abc1": 3, "abd1": 4, "abd2x": 4, "b": 1} {
+		if got := unique(id, ids); got != want {
+			t.Errorf("%s: %d, want %d", id, got, want)
+		}
+	}
+	if got := unique("only", []string{"only"}); got != 1 {
+		t.Errorf("alone: %d", got)
+	}
+}

@@ -3,6 +3,7 @@ package mirror_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -430,6 +431,33 @@ func TestGeminiFiles(t *testing.T) {
 	}
 	if got := p.refresh(host.Gemini); len(got) != 1 || got[id] == "" {
 		t.Errorf("%v", got)
+	}
+}
+
+// After a resume a session has two files, one of them empty: whichever is older, the other
+// one is mirrored. The mirror is of its file's moment, so that it is not written again.
+func TestTwoFilesOfOneGeminiSession(t *testing.T) {
+	t.Parallel()
+	const id = "11111111-1111-4111-8111-111111111111"
+	head := strings.SplitAfterN(geminiChat, "\n", 2)[0]
+	for _, texts := range [][2]string{{geminiChat, head}, {head, geminiChat}} {
+		p := newPlace(t)
+		p.write(".gemini/projects.json", `{"projects":{"/work/p":"p"}}`)
+		var full string
+		for n, text := range texts {
+			path := p.write(fmt.Sprintf(".gemini/tmp/p/chats/session-2026-03-01T11-0%d-11111111.jsonl", n), text)
+			if text == geminiChat {
+				full = path
+			}
+		}
+		if got := p.refresh(host.Gemini); len(got) != 1 || strings.Count(got[id], "\n") != 5 {
+			t.Errorf("%d sessions, %d lines", len(got), strings.Count(got[id], "\n"))
+		}
+		theirs, err1 := os.Stat(full)
+		mine, err2 := os.Stat(filepath.Join(p.root, "gemini", "-work-p", id+".jsonl"))
+		if err := errors.Join(err1, err2); err != nil || mine.ModTime().Sub(theirs.ModTime()).Abs() > time.Millisecond {
+			t.Errorf("the mirror is of another moment: %v", err)
+		}
 	}
 }
 
