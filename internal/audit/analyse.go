@@ -550,7 +550,6 @@ func sizesAfter(t *trace) []float64 {
 	return out
 }
 
-// usualSize is the context after a compaction, and how long one takes.
 func usualSize(list []traced, r *room) (after, took int64) {
 	var all, waits []float64
 	for i := range list {

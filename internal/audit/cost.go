@@ -74,7 +74,6 @@ type Cost struct {
 	WorkMS   int64 `json:"waitInWorkMs"`
 }
 
-// waits is all of the waiting.
 func (c *Cost) waits() int64 { return c.PromptMS + c.WorkMS }
 
 // ledger adds up the requests of one thread from a time on. It knows what the cache holds.
@@ -139,7 +138,6 @@ func (e *event) tookMS() (ms int64, guessed bool) {
 	return 0, false
 }
 
-// tooks are those of a trace's compactions that are known.
 func tooks(t *trace) (list []float64) {
 	for i := range t.Compacted {
 		if ms, _ := t.Compacted[i].tookMS(); ms > 0 {

@@ -73,7 +73,6 @@ type lossReader struct {
 	after    *needs // what follows the compaction before, nil before the first
 }
 
-// shownFile is what an agent has seen of a file.
 type shownFile struct {
 	path string
 	text []byte
@@ -213,7 +212,6 @@ func (l *lossReader) close() {
 	}
 }
 
-// needs is what an agent did after a compaction.
 type needs struct {
 	event    *event
 	rec      *handover.Record

@@ -25,7 +25,6 @@ import (
 // usualAfter is the size after a compaction where nothing tells.
 const usualAfter = 40_000
 
-// rules are what is played by.
 type rules struct {
 	set    compact.Settings // in mode auto
 	window int64
@@ -292,7 +291,6 @@ func (p *player) compact(m Planned) {
 	p.used, p.turn, p.fresh, p.before, p.past, p.turns = after, 0, 0, 0, 0, 0
 }
 
-// late compacts as late as it can.
 type late struct {
 	rules
 	used int64
@@ -335,7 +333,6 @@ func (w *WhatIf) mean(sum int64) string {
 	return message.Rounded(sum / int64(w.Requests))
 }
 
-// whatIfWords say how the table is to be read.
 func (r *Report) whatIfWords(l message.Lang) []string {
 	w := &r.Totals.WhatIf
 	var words []string
@@ -393,7 +390,6 @@ func (w *WhatIf) costRow(name string, cell func(*Cost) string) []string {
 	return []string{name, cell(&w.Cost.Happened), cell(&w.Cost.Policy), cell(&w.Cost.Late)}
 }
 
-// dollars are those of the models whose price is known.
 func (c *Cost) dollars() string {
 	switch {
 	case c.Unpriced == 0:

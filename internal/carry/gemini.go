@@ -83,7 +83,6 @@ func geminiHead(id, project, title string, now time.Time) map[string]string {
 	return map[string]string{"sessionId": id, "projectHash": project, "startTime": iso(now), "lastUpdated": iso(now), "kind": "main", "summary": title}
 }
 
-// geminiTyped is the content of a user's message.
 func geminiTyped(text string) []map[string]string { return []map[string]string{{"text": text}} }
 
 // geminiSent makes a user's text one that goes to the model: it takes some beginnings

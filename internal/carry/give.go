@@ -60,7 +60,6 @@ func answerOf(call string, lines map[string]gjson.Result) (text string, ok bool)
 	return "", false
 }
 
-// texts are what became of a message's texts.
 type texts struct {
 	known, gone, differ, told bool
 	text                      string

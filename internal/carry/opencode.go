@@ -199,7 +199,6 @@ func changed(m gjson.Result, id string, before, after map[string]gjson.Result) s
 	return raw
 }
 
-// newCall is what became of a tool's call and its answer.
 func newCall(p gjson.Result, id string, before, after map[string]gjson.Result) (raw string, stays bool) {
 	part := p.Get("id").String()
 	use := `message.content.#(id=="` + part + `").input`

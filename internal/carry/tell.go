@@ -204,7 +204,6 @@ func appendText(texts []string, text string) []string {
 	return append(texts, text)
 }
 
-// sign begins a line that tells of a tool.
 const sign = "▸ "
 
 // appendTool tells of a tool, below the tools before it.

@@ -175,7 +175,6 @@ func (r *stageRun) how(ran blueprint.Ran) string {
 	return message.RunExit.Format(r.opts.Lang, ran.Exit)
 }
 
-// hintOf is how it ended, and the last line that it printed.
 func hintOf(how, output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	return message.Cut(strings.TrimSpace(how+" "+lines[len(lines)-1]), 180)

@@ -134,7 +134,6 @@ func surveys(ctx context.Context, file transcript.File, tongue Tongue, wanted fu
 	return list, err
 }
 
-// survey is what there is to say of a part.
 func (p part) survey(file transcript.File, tongue Tongue) Survey {
 	s := Survey{N: p.n, Summary: p.summary, path: file.Path, to: p.to}
 	h := handover.Handover{

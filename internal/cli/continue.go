@@ -62,7 +62,6 @@ func (a *app) continueCmd() *cobra.Command {
 	return cmd
 }
 
-// continued is the output of --json.
 type continued struct {
 	Schema   int            `json:"schema"`
 	DryRun   bool           `json:"dryRun"`

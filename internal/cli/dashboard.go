@@ -111,7 +111,6 @@ func (a *app) dashboardOptions() dashboard.Options {
 	}
 }
 
-// dashboardSessions is the list of `overtone sessions`, all of it.
 func (a *app) dashboardSessions(ctx context.Context) ([]dashboard.Row, error) {
 	infos, _, err := a.newestSessions(ctx, 1<<30, catalog.Filter{}, nil)
 	if err != nil {
@@ -162,7 +161,6 @@ func (a *app) dashboardAudit(ctx context.Context, since string, l message.Lang) 
 	return auditPage{r, r.Told(l), costs}, nil
 }
 
-// auditPage is a report as a page draws it.
 type auditPage struct {
 	*audit.Report
 	Told  audit.Told             `json:"told"`

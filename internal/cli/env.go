@@ -102,7 +102,6 @@ func (a *app) chosen(cfg config.Config) message.Lang {
 	return a.Lang
 }
 
-// language is that of the command line: the locale's.
 func language(getenv func(string) string) message.Lang {
 	if l, ok := message.Parse(getenv("OVERTONE_LANG")); ok {
 		return l

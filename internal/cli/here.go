@@ -12,7 +12,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// hereRows is how many sessions, and how many workflows, are shown.
 const hereRows = 5
 
 // statusCmd shows where things stand, or how the workflow of one session does.

@@ -171,7 +171,6 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 	return nil
 }
 
-// searched finds the session, or the sub-agent, that a search is limited to.
 func (a *app) searched(ref string) (transcript.File, error) {
 	if strings.HasPrefix(ref, "agent-") {
 		files, _ := transcript.Everything(a.sessionDir) // what cannot be read is not searched

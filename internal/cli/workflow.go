@@ -131,7 +131,6 @@ func (a *app) rules() (workflow.Rules, message.Lang) {
 	return session.Rules(cfg, a.folders().ShownClaude), message.Spoken(message.Lang(cfg.Language), cfg.Chosen, a.Getenv)
 }
 
-// changes is what a change of a session needs to know of this program.
 func (a *app) changes() session.Options {
 	rules, lang := a.rules()
 	return session.Options{Rules: rules, Lang: lang, Warn: func(err error) { fmt.Fprintln(a.Stderr, "overtone: "+err.Error()) }}

@@ -60,7 +60,6 @@ func (b Builtin) prepare(ctx context.Context, jobs []job, percent func(job) int,
 	return s.choose(ctx)
 }
 
-// chosen writes what a selection kept.
 type chosen struct {
 	pieces []piece // of all jobs, one job after another
 	first  []int32 // by job: its first piece; one more at the end

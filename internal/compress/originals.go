@@ -125,7 +125,6 @@ type Originals struct {
 	at    []originalAt // by hash
 }
 
-// originalAt is where the line of a text stands.
 type originalAt struct {
 	hash uint64 // its first digits
 	off  int64

@@ -72,7 +72,6 @@ func (it *Item) Waiting() Message {
 	return Message{Level: it.Level, Status: Pending, Before: int(it.Tokens), After: int(it.Tokens)}
 }
 
-// bandPlan is what one band holds.
 type bandPlan struct {
 	Band
 	Turns    int `json:"turns"`
@@ -422,7 +421,6 @@ func (p *Plan) Nothing() bool { return len(p.Items) == 0 && len(p.edits) == 0 }
 // ErrNothing is the error of a run that would have copied the session as it is.
 var ErrNothing = errors.New("nothing to compress in these bands")
 
-// source opens the session for the reads of a run.
 func (p *Plan) source() (*os.File, error) {
 	f, err := os.Open(p.Session.Path)
 	if err != nil {

@@ -317,7 +317,6 @@ func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead
 	return -1, false
 }
 
-// sight is what one look at a unit shows.
 type sight struct {
 	extract.Unit
 	text         string

@@ -56,7 +56,6 @@ func (s *Server) secret(next http.Handler) http.Handler {
 	})
 }
 
-// refuse says no, and nothing of what there is.
 func refuse(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -64,10 +63,8 @@ func refuse(w http.ResponseWriter, status int, text string) {
 	_ = json.NewEncoder(w).Encode(object{"schema": 1, "error": text})
 }
 
-// object is an answer: names and their values.
 type object = map[string]any
 
-// statusError is an answer other than 200.
 type statusError struct {
 	status int
 	error

@@ -122,7 +122,6 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 	return d, nil
 }
 
-// packets are the hand-overs in a file and who looks for them.
 type packets struct {
 	mu sync.Mutex
 	transcript.Packets

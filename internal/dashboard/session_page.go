@@ -46,7 +46,6 @@ func (s *Server) ExportSession(ctx context.Context, w io.Writer, file transcript
 	return s.sessionPage(ctx, w, sub, s.Lang)
 }
 
-// sessionPage is what is known while a session is written as a page.
 type sessionPage struct {
 	out, tools bytes.Buffer
 	texts      map[string]string

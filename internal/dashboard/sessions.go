@@ -77,7 +77,6 @@ type seenWork struct {
 	work     *progress
 }
 
-// listAge is how old a list may be.
 const listAge = 1500 * time.Millisecond
 
 // get is the list, the newest session first, and the files by id.

@@ -215,7 +215,6 @@ func (s *NameScan) name(n Name) Name {
 	return n
 }
 
-// path reads a word with a slash or a dot as a path.
 func (s *NameScan) path(word []byte, shape uint16) (Name, bool) {
 	for len(word) > 0 && nameClass(word[len(word)-1])&(isDot|isSlash|isMark) != 0 {
 		word = word[:len(word)-1]
@@ -303,7 +302,6 @@ func (s *NameScan) part() (Name, bool) {
 	return s.identifier(b[i:j])
 }
 
-// identifier takes a word as a name if it is written like one.
 func (s *NameScan) identifier(w []byte) (Name, bool) {
 	if len(w) < minIdentifier || len(w) > maxName || !identifier(w) || !nameable(w) {
 		s.plain(w)

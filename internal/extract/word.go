@@ -86,7 +86,6 @@ func (s *scanner) classify(i, j int) {
 	}
 }
 
-// slashed classifies a word with at least one slash.
 func (s *scanner) slashed(i, j int, h shape) {
 	w := s.text[i:j]
 	if h.letters > 0 && h.colons == 0 && pathShape(w, h) {
@@ -200,7 +199,6 @@ func (s *scanner) listMark(i, j int) bool {
 		strings.TrimLeft(t[s.lineStart:i], " \t>") == ""
 }
 
-// name classifies a word with letters and without slashes.
 func (s *scanner) name(i, j int, h shape) {
 	t := s.text
 	start := i

@@ -11,7 +11,6 @@ import (
 // Runs are compared by what they are for, because the same tests are started in many
 // ways.
 
-// part is one program of a command line.
 type part struct {
 	purpose purpose
 	key     string // program and what it was told to do

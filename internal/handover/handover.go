@@ -145,7 +145,6 @@ func (w *handoverWriter) plan() []string {
 	return out
 }
 
-// section2 is a heading with as many lines as fit.
 func section2(title string, lines []string, most int, l message.Lang) string {
 	var b strings.Builder
 	b.WriteString("## " + title)

@@ -57,7 +57,6 @@ type call struct {
 	wrote []int32 // the files that it changes, if it works
 }
 
-// deed is the last thing that was begun.
 type deed struct {
 	kind   host.DeedKind
 	what   string

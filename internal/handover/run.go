@@ -10,7 +10,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// executed is a command line that was executed, and how it went.
 type executed struct {
 	line   string // as it was typed, on one line
 	script bool   // it has several lines: it is not typed again

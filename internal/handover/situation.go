@@ -48,7 +48,6 @@ func (h Handover) unkept() compact.Words {
 	return w
 }
 
-// word is how something is told that the user said.
 func (h Handover) word(w compact.Word) string {
 	text := quoted(w.Text, 640)
 	switch {

@@ -233,7 +233,6 @@ const (
 	secSpans
 )
 
-// footer closes a segment: sizes of the sections, and counts.
 type footer struct {
 	Size                      [sections]uint64
 	Docs, Terms, Forms, Words uint64

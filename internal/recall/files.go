@@ -13,7 +13,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
-// file is what the index knows of a session file.
 type file struct {
 	path, host, id string
 	folder         string // the project's folder, as the host names it
@@ -30,7 +29,6 @@ type file struct {
 	boundary       int64  // the last compaction stands here; 0 for none
 }
 
-// segmentInfo names a segment of the index.
 type segmentInfo struct {
 	number, size uint64
 	docs         uint64

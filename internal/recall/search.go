@@ -291,7 +291,6 @@ func (w *asked) widen(segs []*segment) error {
 	return nil
 }
 
-// candidate is a document that may be a hit.
 type candidate struct {
 	n      uint32
 	doc    doc
@@ -835,7 +834,6 @@ func (m *matcher) wordOf(w []byte) answered {
 	return a
 }
 
-// match is how well a text answers a query.
 type match struct {
 	near, exact, phrase float64
 	similar             float64 // what is answered by other words than those that were typed
@@ -923,7 +921,6 @@ func (m *matcher) match(text []byte) match {
 	return out
 }
 
-// hit is what is shown of a candidate.
 func (x *Index) hit(c *candidate, words []asked) Hit {
 	f := c.file
 	h := Hit{

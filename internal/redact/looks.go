@@ -334,7 +334,6 @@ func matches(v, form string) bool {
 // IsUUID tells ids such as 6f1c9c2e-4d1b-4a57-9d0e-2f3a4b5c6d7e.
 func IsUUID(v string) bool { return matches(v, "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh") }
 
-// isDate tells 2006-01-02 with or without a time.
 func isDate(v string) bool { return len(v) >= 10 && matches(v[:10], "dddd-dd-dd") }
 
 // isDigest tells hexadecimal text of the length of a hash.

@@ -33,7 +33,6 @@ const (
 	token68  = urlSafe | dot | plus | slash | equal | tilde
 )
 
-// rule describes the tokens of a service that are told by how they begin.
 type rule struct {
 	kind   string
 	prefix string // several: with bars between them

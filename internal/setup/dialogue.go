@@ -139,7 +139,6 @@ func (d *dialogue) show(r *Report) {
 	}
 }
 
-// root is our folder, as people are shown it.
 func (d *dialogue) root() string { return d.env.Folders.Short(d.env.Home.Root()) }
 
 // confirm asks before anything is written, and once more before sessions go.

@@ -49,7 +49,6 @@ func Present() []*host.Host {
 	})
 }
 
-// planInstall looks at the host and at the files, and says what would change.
 func (e Env) planInstall(ctx context.Context, o Options) (*installation, error) {
 	i := &installation{change: newChange(e, o.Host), others: o.Others}
 	i.DryRun = o.DryRun

@@ -146,7 +146,6 @@ type fileReport struct {
 	keys []string // that are written
 }
 
-// change is what installing and removing have in common.
 type change struct {
 	Report
 	env      Env
@@ -175,7 +174,6 @@ func (c *change) runs(name host.Name) []host.Manifest {
 	return runs
 }
 
-// load reads a file that is to be changed.
 func (c *change) load(path string) (host.File, error) {
 	f, err := host.Open(path)
 	if err != nil {

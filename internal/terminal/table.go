@@ -171,7 +171,6 @@ func narrow(widths, least []int, room int) bool {
 	return true
 }
 
-// row prints a row: cells are cut to their columns, the last one goes on below itself.
 func (t *Terminal) row(w io.Writer, row []string, widths []int, ink Ink) {
 	last, indent := len(row)-1, 0
 	parts := Wrap(row[last], max(widths[last], 1))

@@ -188,7 +188,6 @@ func (s *Session) writeAndVerify(ctx context.Context, src, tmp *os.File, ch *Cha
 // [store.SweepTemp] knows the name as one that was left over.
 const tempPattern = ".overtone-clone-*.tmp"
 
-// splicer copies a stream and replaces parts of it.
 type splicer struct {
 	r   *bufio.Reader
 	w   *bufio.Writer
@@ -346,7 +345,6 @@ func (w *cloner) noted(line []byte, end string) []byte {
 	return append(Mark(append(line, end...), Marker{Source: w.s.ID, Level: "note"}), '\n')
 }
 
-// stamp is how both hosts write a time.
 const stamp = "2006-01-02T15:04:05.000Z"
 
 func (w *cloner) write(i int) error {

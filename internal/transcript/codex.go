@@ -209,7 +209,6 @@ func (s *stream) codexCount() bool {
 	return true
 }
 
-// codexUsage reads input, the cached part of it, output and their sum.
 func codexUsage(v []byte) (n [4]int64) {
 	readObject(v, count("input_tokens", &n[0]), count("cached_input_tokens", &n[1]), count("output_tokens", &n[2]), count("total_tokens", &n[3]))
 	return n

@@ -205,7 +205,6 @@ func (r *geminiReader) message(m gjson.Result) {
 	r.Messages = append(r.Messages, t)
 }
 
-// geminiText is the text of a message: a string, or parts.
 func geminiText(content gjson.Result) string {
 	if content.Type == gjson.String {
 		return content.Str

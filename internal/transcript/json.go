@@ -461,7 +461,6 @@ func appendText(dst, raw []byte) []byte {
 	}
 }
 
-// units is the length in UTF-16 code units of a raw JSON string's value.
 func units(raw []byte) (n int) {
 	for i := 0; i < len(raw); n++ {
 		if raw[i] == '\\' {

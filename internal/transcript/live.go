@@ -318,7 +318,6 @@ func (j *joiner) noteCalls(i int32) {
 	}
 }
 
-// read finds the chain's messages and their unanswered calls.
 func (j *joiner) read(chain []int32) {
 	for _, i := range chain {
 		if e := &j.s.Entries[i]; e.Kind == Assistant && e.msg > 0 {

@@ -328,7 +328,6 @@ func (s *Session) setTitle(raw []byte, rank int) {
 	s.Title, s.titleRank = titleOf(unescape(raw)), rank
 }
 
-// maxTitle bounds what a list shows of a prompt.
 const maxTitle = 200
 
 // titleOf is the first words of a text, on one line. Prompts may be megabytes of

@@ -44,7 +44,6 @@ func Verify(ctx context.Context, path string) (*Report, error) {
 	return verify(ctx, io.NewSectionReader(f, 0, size))
 }
 
-// checker collects while a file is read.
 type checker struct {
 	rep      *Report
 	parents  map[key][]string // missing so far → uuids of the children
@@ -135,7 +134,6 @@ func (c *checker) node(r *record) {
 	}
 }
 
-// message checks that a message has what the host asks for.
 func (c *checker) message(r *record) {
 	missing := ""
 	switch {
