@@ -31,14 +31,13 @@ func stay(t *testing.T, dir string) {
 	})
 }
 
-// leftBehind are the processes that outlive their tests.
-func leftBehind() []process {
-	var dirs []string
+// agentFolders are the folders of all tests that have run an agent.
+func agentFolders() (dirs []string) {
 	folders.Range(func(dir, _ any) bool {
 		dirs = append(dirs, dir.(string))
 		return true
 	})
-	return still(dirs...)
+	return dirs
 }
 
 // still are the processes that go on in one of the folders. One whose host has just ended

@@ -17,11 +17,22 @@ import (
 func TestMain(m *testing.M) {
 	// A background job of a shell ignores these, and what it starts would, too: an agent that
 	// is interrupted would never end.
+	stopped := make(chan os.Signal, 1)
+	signal.Notify(stopped, syscall.SIGTERM)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		to := stopped
 		if signal.Ignored(s) {
-			signal.Notify(make(chan os.Signal, 1), s)
+			to = make(chan os.Signal, 1)
 		}
+		signal.Notify(to, s)
 	}
+	go func() { // a run that somebody stops leaves nothing behind, either
+		<-stopped
+		for _, p := range left(agentFolders()...) {
+			syscall.Kill(p.id, syscall.SIGKILL)
+		}
+		os.Exit(1)
+	}()
 	for _, h := range host.All() {
 		if asked(h.Name) != "" {
 			tellVersion(h)
@@ -33,7 +44,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("doctor calls verified what no test has run:", list)
 		code = 1
 	}
-	if list := leftBehind(); len(list) > 0 {
+	if list := still(agentFolders()...); len(list) > 0 {
 		fmt.Println("processes outlive their tests:", list)
 		code = 1
 	}
