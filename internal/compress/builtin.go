@@ -119,6 +119,9 @@ func write(text string, kept []piece) string {
 		default:
 			b = append(b, p.join)
 		}
+		if from := strings.LastIndexByte(text[:p.start], '\n') + 1; i > 0 && p.join != asItStood && strings.Trim(text[from:p.start], " ") == "" {
+			b = append(b, text[from:p.start]...) // an item of an item stays one
+		}
 		b = append(b, text[p.start:p.end]...)
 		if p.rest > 0 {
 			mark := text[p.start:p.end]

@@ -15,7 +15,7 @@ func TestBuiltinProvider(t *testing.T) {
 	if err != nil || !strings.Contains(got.Text, "See a/b.go now.") {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	endless := strings.Repeat("7", 100)
+	endless := strings.Repeat("7", 200)
 	if got, err := (Builtin{}).Compress(ctx, Request{Text: endless, TargetPercent: 10}); err != nil || got.Text != markOf(endless) {
 		t.Errorf("nothing to keep: got %+v, %v, want a mark", got, err)
 	}

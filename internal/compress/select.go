@@ -41,7 +41,7 @@ type Weights struct {
 
 // Tuned are the weights that the compressor uses.
 func Tuned() Weights {
-	return Weights{Name: 140, Say: 500, Start: -4, Cue: 2, Opening: 60}
+	return Weights{Name: 143, Say: 500, Start: -4, Cue: 2, Opening: 60}
 }
 
 // selection decides what is kept of the texts of a run. It holds no text: some
@@ -76,6 +76,7 @@ type unitUse struct {
 	gone       uint8  // bits of what a report counts it as when it is not kept: sentence, request, decision
 	bound      bool   // says nothing without its lead
 	begins     bool   // an item or a row, which its lead introduces
+	heads      bool   // a heading, or what introduces a list
 	partly     bool   // such a one that it introduces is kept
 	tells      bool   // decides, explains or asks something, or may
 	aside      bool   // code, talk or an option, whose names are worth less
@@ -103,21 +104,32 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	s.first = append(s.first, base)
 	s.size = append(s.size, int32(message.Units(text)))
 	clear(s.known)
-	spoken := int32(-1) // the last unit that is no code
+	spoken, named := int32(-1), int32(-1) // the last unit that is no code, the last heading with names
 	last, begun, decides, opener := lastSaid(list), false, false, -1
 	// A user's last paragraph is what he wants, unless it is too long for that, as a log is.
 	final := 0
 	for final < last && (list[final].Block != list[last].Block || list[last].End-list[final].Start > mustUnits) {
 		final++
 	}
+	opening := 0 // where his first paragraph ends, in which he says what it is about
+	for opening < len(list) && list[opening].Block == list[0].Block && list[opening].Kind != extract.Item && list[opening].End-list[0].Start <= mustUnits {
+		opening++
+	}
 	end := closing(list, text, last)
+	options := end // of the question that it ends with
+	asks := slices.ContainsFunc(list[end:], func(u extract.Unit) bool { return u.Cues&extract.Question != 0 })
+	if !asks || list[len(list)-1].End-list[end].Start > optionsSize {
+		options = len(list)
+	}
+	long, brief := len(list) >= longMessageUnits || len(text) >= longMessageSize, len(text) <= briefMessageSize
 	var first [3][]int32 // what is kept whatever the room, by what comes first
 	for i, u := range list {
 		at := base + int32(i)
 		x := sight{Unit: u, text: text[u.Start:u.End], at: i, of: len(list), user: s.jobs[n].Role == "user", amid: s.jobs[n].amid}
+		x.ends = !x.user && !x.amid
 		x.closes = i >= end && u.Cues&extract.Question != 0
 		use := unitUse{
-			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End), apart: u.Apart, begins: u.Begins, rest: -1,
+			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End), apart: u.Apart, begins: u.Begins, heads: u.Kind == extract.Lead && (i == 0 || list[i-1].Block != u.Block), rest: -1,
 			ids: int32(len(s.ids)), cost: int32(message.Units(x.text)) + 1, text: hashOf(0, x.text),
 		}
 		if u.Rest > 0 {
@@ -144,31 +156,37 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 			x.first = !x.idle() && !x.talk() && (!u.Begins || u.Lead == opener)
 			begun = x.first || u.Begins
 		}
-		x.title = x.user && i <= 1 && strings.HasPrefix(x.text, "#")
+		x.title = x.user && (i <= 1 && strings.HasPrefix(x.text, "#") || i < opening)
+		if x.asks() {
+			use.text ^= uint64(n) // what is asked again waits for another answer
+		}
 		use.aside = x.talk() || x.option() || u.Kind == extract.CodeLine && !u.Reports()
 		use.plain, use.tells = s.worth(x)
 		again := func(o unitUse) bool { return o.text == use.text }
-		use.idle = x.idle() || x.user && slices.ContainsFunc(s.units[max(base, at-repeats):], again)
-		long := len(list) >= longMessageUnits
+		whole := x.ends && (brief || i >= options && u.Kind == extract.Item) && !x.talk()
+		use.idle = x.idle() && !whole || x.user && slices.ContainsFunc(s.units[max(base, at-repeats):], again)
 		switch {
 		case use.idle:
 		case x.says() && x.end, !x.user && x.verdict():
 			first[0] = append(first[0], at)
-		case x.title, x.first && x.says(), !x.user && long && (x.asks() || x.first):
+		case x.title, x.first && x.says(), whole, !x.user && long && (x.asks() || x.first):
 			first[1] = append(first[1], at)
 		case x.says() && x.Cues&extract.Question != 0:
 			first[2] = append(first[2], at)
 		case !x.user && x.Cues&(extract.Decided|extract.Question) == extract.Decided:
 			decides = true
-		case !x.user && !x.amid && long && x.end && u.Kind == extract.Sentence:
+		case x.ends && long && x.end && u.Kind == extract.Sentence:
 			first[2] = append(first[2], at)
 		}
-		use.lead, use.bound = s.lead(x, list, base, spoken)
+		use.lead, use.bound = s.lead(x, list, base, spoken, named)
 		if use.bound && use.lead >= 0 { // what it is kept with may tell something
 			use.tells = use.tells || s.units[use.lead].tells && s.units[use.lead].idle
 		}
 		if u.Kind != extract.CodeLine {
 			spoken = at
+		}
+		if u.Kind == extract.Lead && x.names > 0 {
+			named = at
 		}
 		s.units = append(s.units, use)
 	}
@@ -231,8 +249,16 @@ func closing(list []extract.Unit, text string, last int) int {
 // the same again and again.
 const repeats = 64
 
-// longMessageUnits is from how many units on a message has a beginning and an end.
-const longMessageUnits = 6
+const (
+	// From so many units or so much text on a message has a beginning and an end.
+	longMessageUnits, longMessageSize = 6, 400
+	// briefMessageSize is up to what size the message that ends a turn is kept whole. Sizes
+	// are in bytes: a character of Chinese says as much as three letters.
+	briefMessageSize = 160
+	// optionsSize is up to what size the options of the question that a message ends with
+	// are kept.
+	optionsSize = 400
+)
 
 // mustUnits is how much of a message is kept whatever the room: a user's last paragraph
 // and questions, an agent's verdicts, beginning and end.
@@ -295,7 +321,7 @@ func lastSaid(list []extract.Unit) int {
 
 // lead finds the unit that x is kept with, -1 for none, and whether x says nothing
 // without it.
-func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead int32, bound bool) {
+func (s *selection) lead(x sight, list []extract.Unit, base, spoken, named int32) (lead int32, bound bool) {
 	switch {
 	case x.Bound:
 		return base + int32(x.Lead), true
@@ -311,8 +337,8 @@ func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead
 			about--
 		}
 		return base + int32(about), true
-	case x.Lead >= 0:
-		return base + int32(x.Lead), false
+	case x.Lead >= 0: // what is said below a heading with names is about these
+		return base + int32(x.Lead), !x.user && base+int32(x.Lead) == named
 	}
 	return -1, false
 }
@@ -322,11 +348,11 @@ type sight struct {
 	text         string
 	at, of       int  // which of how many units of its text it is
 	first        bool // it begins what is said
-	title        bool // it is the heading of all that a user says
+	title        bool // a user says with it what all is about: his heading, his first paragraph
 	closes       bool // it is the question that its text ends with
 	end          bool // it ends what is said; of a user's the last paragraph does
 	user         bool // wrote it
-	amid         bool // more of the turn follows
+	amid, ends   bool // an agent wrote it, and more of the turn follows, or nothing does
 	words, names int
 	leads, asked bool // what introduces it decides or explains, or is a question
 }
@@ -338,14 +364,15 @@ const (
 	wishes    = extract.Asked | extract.Question | extract.Rule | extract.Duty | extract.Denied | extract.Decided
 )
 
-// talk reports whether an agent talks about what he does next. Where he says instead of
-// what, or what not, it is more than that.
+// talk reports whether an agent talks about what he does next, or announces the call of a
+// tool. Where he says instead of what, or what not, it is more than that.
 func (x sight) talk() bool {
 	more := extract.Decided | extract.Rule | extract.Choice
 	if x.names > 0 {
 		more |= extract.Denied
 	}
-	return !x.user && x.Cues&extract.Narration != 0 && x.Cues&more == 0
+	calls := x.amid && x.at+1 == x.of && strings.HasSuffix(strings.TrimRight(x.text, "*_ "), ":")
+	return !x.user && (calls || x.Cues&extract.Narration != 0) && x.Cues&more == 0
 }
 
 // option reports one of several options, or answers to a question, of which it is not said
@@ -419,7 +446,7 @@ func (x sight) idle() bool {
 		return false
 	case x.asks():
 		return x.words < 2
-	case x.bare() && x.Lead < 0, x.names == 0 && (x.words < 2 || x.talk()):
+	case x.bare() && x.Lead < 0, x.names == 0 && x.words < 2, (x.names == 0 || x.amid) && x.talk():
 		return true
 	case x.names > 0 || x.user || x.Kind == extract.Item || x.Cues&extract.Done != 0:
 		return false
@@ -552,13 +579,16 @@ func (s *selection) choose(ctx context.Context) (*chosen, error) {
 // pieces adds what is kept of a job to c, and counts what is not; said is room.
 func (s *selection) pieces(n int, c *chosen, said []uint64) []uint64 {
 	units := s.units[s.first[n]:s.first[n+1]]
-	last, gap := -1, false
+	last, gap, section := -1, false, false
+	part := slices.ContainsFunc(units, func(u unitUse) bool { return u.heads && u.kept })
 	for i := range units {
 		u := &units[i]
-		if !u.kept {
-			gap = gap || u.begins && s.units[u.lead].partly
+		if !u.kept { // an item below what is kept, or a heading with what stands below it
+			gap = gap || u.begins && (s.units[u.lead].kept || s.units[u.lead].partly) || section && part && last >= 0
+			section = u.heads
 			continue
 		}
+		section = false
 		if gap {
 			c.pieces = append(c.pieces, piece{join: leftOut})
 		}
@@ -573,7 +603,7 @@ func (s *selection) pieces(n int, c *chosen, said []uint64) []uint64 {
 		case last == i-1:
 			p.join = asItStood
 		}
-		if gap && (p.join == ' ' || !u.apart) {
+		if gap && (p.join == ' ' || !u.apart && u.begins) {
 			p.join = '\n'
 		}
 		gap = false

@@ -317,7 +317,7 @@ func TestLeadWithNamesStays(t *testing.T) {
 
 func TestHalfAStatementIsNotKept(t *testing.T) {
 	t.Parallel()
-	got := band(t, 60, "x", "The check in `load_row` is wrong because it compares too early.\n\n```\nif state.SessionID != currentSessionID &&\n\tstate.CheckpointCount > minCheckpoints {\n```\n")[1]
+	got := band(t, 60, "x", "The check in `load_row` is wrong because it compares too early, which nobody saw for a year.\n\n```\nif state.SessionID != currentSessionID &&\n\tstate.CheckpointCount > minCheckpoints {\n```\n")[1]
 	if strings.Contains(got, "&&") {
 		t.Errorf("%q", got)
 	}
@@ -406,7 +406,7 @@ func TestRemnants(t *testing.T) {
 // what is quoted is meant.
 func TestNamesBeforeAcronyms(t *testing.T) {
 	t.Parallel()
-	got := band(t, 60, "x", "The JSON and the TOML of the CLI go through the API of the TUI here. The rows of loadRow go through save_row and parseKey over here.")[1]
+	got := band(t, 60, "x", "The JSON and the TOML of the CLI go through the API of the TUI here. The view of the wall goes to the left of the harbour. The rows of loadRow go through save_row and parseKey over here.")[1]
 	if !strings.Contains(got, "loadRow") || strings.Contains(got, "TOML") {
 		t.Errorf("%q", got)
 	}
@@ -495,8 +495,11 @@ func TestBeginningAndEndStay(t *testing.T) {
 		"a question":          {text: talk + "\n\nShall I sort the harbour list by tide now?", want: []string{"Shall I sort"}},
 		"and what follows it": {text: talk + "\n\nShall I sort the harbour list by tide now? It takes a minute.", want: []string{"Shall I sort"}},
 		"above its answers":   {text: talk + "\n\nWhich order shall the harbour list have?\n\n- the tide\n- the name", want: []string{"Which order"}},
-		"a plan of a user's":  {user: true, text: plan, want: []string{"Implement the following plan:", "# Plan: sort the harbour list", "Keep the tests green."}},
-		"rules of a user's":   {user: true, text: rules, want: []string{"Look into the harbour list.", "nothing breaks", "no new names", "easy to maintain"}},
+		"with its options":    {text: talk + "\n\nWhich order shall the harbour list have?\n\n- the tide\n- the name of the ship", want: []string{"Which order", "- the tide", "- the name of the ship"}},
+		"a preface of a user's": {user: true, text: "What do you think of this? Tell me before you change anything:\n\n" + talk + "\n\nNothing else.",
+			want: []string{"What do you think of this? Tell me before you change anything:", "Nothing else."}},
+		"a plan of a user's": {user: true, text: plan, want: []string{"Implement the following plan:", "# Plan: sort the harbour list", "Keep the tests green."}},
+		"rules of a user's":  {user: true, text: rules, want: []string{"Look into the harbour list.", "nothing breaks", "no new names", "easy to maintain"}},
 	} {
 		texts := []string{"Go on.", tt.text}
 		if tt.user {
@@ -514,6 +517,46 @@ func TestBeginningAndEndStay(t *testing.T) {
 	}
 }
 
+// A short message that ends a turn stays whole, and what was asked before is asked again;
+// what announces the call of a tool goes.
+func TestEndsOfTurnsStay(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("The rows of the view on the wall are green, and people had a look at them. ", 9) + "\n\nShall I go on with step two?"
+	short := "Committed. The files that are left were changed before this."
+	got := band(t, 10, "Go on.", long, "Go on.", short, "Go on.", long)
+	if got[3] != short || !strings.Contains(got[1], "Shall I go on") || !strings.Contains(got[5], "Shall I go on") {
+		t.Errorf("%q", got)
+	}
+	amid := sight{Unit: extract.Unit{Kind: extract.Sentence, Lead: -1}, text: "The list of the harbour takes `loadRow` now:", names: 1, words: 4, amid: true, of: 1}
+	if !amid.idle() {
+		t.Error("an announcement is kept")
+	}
+	if amid.amid = false; amid.idle() {
+		t.Error("at the end of a turn it is none")
+	}
+}
+
+// A heading that names something stays above what is said of it, and a sign stands for the
+// sections that are left out.
+func TestSectionsLeftOutAreSigned(t *testing.T) {
+	t.Parallel()
+	text := "All of it is in.\n\n### Fixed `loadRow` (list.go)\nIt must not read the file twice because it is locked.\n\n### The view\nPeople had a look at the wall and at the left.\n\n" +
+		"### Fixed `sortRow` (sort.go)\nIt must not sort the list twice because it is slow."
+	want := "### Fixed `loadRow` (list.go)\nIt must not read the file twice because it is locked.\n…\n\n### Fixed `sortRow` (sort.go)\nIt must not sort the list twice because it is slow."
+	if got := band(t, 75, "Go on.", text)[1]; !strings.HasSuffix(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// An item of an item stands where it stood.
+func TestNestedItemsStayNested(t *testing.T) {
+	t.Parallel()
+	text := "We decided this:\n\n1. `loadRow` must stay as it is:\n   - because `sortRow` needs `maxRows` of it\n   - because `viewRow` needs `minRows` of it"
+	if got := band(t, 99, "Go on.", text+"\n\nOthers had a look.")[1]; !strings.Contains(got, "\n   - because `sortRow`") {
+		t.Errorf("%q", got)
+	}
+}
+
 // Where items or rows of a list are left out and others are kept, a sign stands for them;
 // where all of it goes, none does.
 func TestItemsLeftOutAreSigned(t *testing.T) {
@@ -522,7 +565,7 @@ func TestItemsLeftOutAreSigned(t *testing.T) {
 	if got := band(t, 60, "Go on.", list)[1]; !strings.HasSuffix(got, "`os.Stdout`\n…") {
 		t.Errorf("%q", got)
 	}
-	table := "| file | why |\n|---|---|\n| the first | the view on the wall |\n| `a/load.go` | `maxRows` is wrong because of `minRows` |"
+	table := "| file | why |\n|---|---|\n| the first | the view on the wall |\n| the second | the view on the left of the wall |\n| the third | the view on the right of the wall |\n| `a/load.go` | `maxRows` is wrong because of `minRows` |"
 	if got := band(t, 60, "Go on.", table)[1]; !strings.Contains(got, "| file | why |\n…\n| `a/load.go`") {
 		t.Errorf("%q", got)
 	}

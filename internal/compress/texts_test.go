@@ -25,7 +25,7 @@ func passages() []Passage {
 	for n := range 12 {
 		fmt.Fprintf(&summary, "We decided to keep `load_row_%d` in internal/cfg/load%d.go because %d users have it. ", n, n, n+10)
 	}
-	return append(said, Passage{Text: strings.Repeat("7", 100)}, Passage{Summary: true, Text: summary.String()})
+	return append(said, Passage{Text: strings.Repeat("7", 200)}, Passage{Summary: true, Text: summary.String()})
 }
 
 // TestShortenedTexts: texts and summaries have a share each, what became a mark is found
