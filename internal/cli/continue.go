@@ -197,7 +197,7 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, keep int, fi
 	case doc.After >= doc.Before:
 		err = compress.ErrNothing // a very short one would grow
 	case f.dryRun:
-		res, err = plan.Preview(ctx, compress.Builtin{}, run)
+		res, err = a.previewClone(ctx, plan, run, doc)
 	default:
 		var clear func()
 		run.Progress, clear = a.progress()
@@ -227,6 +227,40 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, keep int, fi
 	}
 	doc.Before, doc.After = plan.Counted(res)
 	return nil
+}
+
+// previewClone makes a clone where nobody finds it and reads it: what is shown is what will
+// be there.
+func (a *app) previewClone(ctx context.Context, plan *compress.Plan, run compress.RunOptions, doc *continued) (res *compress.Result, err error) {
+	if run.Dir, err = os.MkdirTemp("", "overtone-continue-"); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(run.Dir)) }()
+	note := &noted{Noter: run.Note}
+	run.Note, run.Clones = note, ""
+	if res, err = plan.Run(ctx, compress.Builtin{}, run); err != nil {
+		return nil, err
+	}
+	story, err := carry.Read(ctx, transcript.File{Path: res.Clone.Path, ID: res.Clone.ID, Host: plan.Session.Host, Size: res.Clone.Bytes}, res.Clone.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	if doc.told, err = story.Tell(ctx, carry.Options{Keep: 100, Lang: a.Lang, Now: a.Now()}); err != nil {
+		return nil, err
+	}
+	doc.told.Short, doc.told.Tools, doc.told.Note = res.Stats.MessagesCompressed, 0, note.text
+	return res, nil
+}
+
+// noted remembers what the note of a clone says.
+type noted struct {
+	compress.Noter
+	text string
+}
+
+func (n *noted) Note(states func(string) bool) string {
+	n.text = n.Noter.Note(states)
+	return n.text
 }
 
 // carryOver writes the conversation anew, as a session of the target's. One whose folder
@@ -324,8 +358,11 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 			if doc.told.Short > 0 {
 				a.Say(message.ContinueOlder, message.Thousands(doc.told.Short), f.keep)
 			}
-			if doc.told.Tools > 0 {
+			switch {
+			case doc.told.Tools > 0:
 				a.Say(message.ContinueCalls, message.Thousands(doc.told.Tools), carry.ToolsTold)
+			case doc.calls > 0:
+				a.Say(message.ContinueNoCalls, message.Thousands(doc.calls))
 			}
 			a.Say(message.ContinueEnds)
 			a.printTalk(doc.told.Ends(), doc.told.Note)

@@ -188,27 +188,6 @@ func (p *Plan) came(res *Result) error {
 	return nil
 }
 
-// Preview compresses the plan's messages and writes nothing: what it says of the context
-// is what a run would say. It is for providers that cost nothing.
-func (p *Plan) Preview(ctx context.Context, prov Provider, o RunOptions) (*Result, error) {
-	if p.Nothing() {
-		return nil, ErrNothing
-	}
-	src, err := p.source()
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	res, kept := p.newResult(), &results{printed: true}
-	defer kept.Close()
-	if err := cmp.Or(p.compress(ctx, prov, src, o, res, kept), p.came(res)); err != nil {
-		return nil, err
-	}
-	lost := p.lost(res, o.Note != nil)
-	res.Before, res.After, res.Host = p.Tokens, p.Tokens-lost, p.asHostCounts(lost)
-	return res, nil
-}
-
 // lost is how many tokens of the context go, of a plan or of what came of it, less those
 // of the note that tells a model of it.
 func (p *Plan) lost(res *Result, note bool) int {

@@ -550,21 +550,3 @@ func TestRecordedRuns(t *testing.T) {
 		})
 	}
 }
-
-// What a preview says of the context is what the run says, and it writes nothing.
-func TestPreviewAndRunAgree(t *testing.T) {
-	t.Parallel()
-	for name, tokens := range map[string]int{"the host told": 30_000, "it never told": 0} {
-		p := plan(t, compacted(t, tokens), Options{Bands: bands(t, "0-100:compress")})
-		before, err := p.Preview(t.Context(), Builtin{}, RunOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, _ := runPlan(t, p, Builtin{})
-		was, is := p.Counted(before)
-		b, a := p.Counted(res)
-		if was != b || tokens > 0 && is != a || before.Clone.ID != "" || before.Stats != res.Stats {
-			t.Errorf("%s: a preview from %d to %d, a run from %d to %d", name, was, is, b, a)
-		}
-	}
-}

@@ -5,6 +5,7 @@ var (
 	ContinueBadKeep    = Text{ZH: "--keep 不能是 %q", EN: "--keep cannot be %q"}
 	ContinueOlder      = Text{ZH: "較舊的訊息 %s：縮短到約 %s；省略的部分可用 overtone recall 取回，--keep 可以多留一些", EN: "older messages: %s, shortened to about %s; overtone recall prints what is left out, --keep keeps more"}
 	ContinueCalls      = Text{ZH: "工具呼叫 %s：最新的 %d 次各一行，之前的只計數，結果不帶過去", EN: "tool calls: %s, the newest %d in a line each, those before counted; their results stay behind"}
+	ContinueNoCalls    = Text{ZH: "工具呼叫 %s：連同結果與思考都不帶過去，overtone recall 可以取回", EN: "tool calls: %s stay behind with their results and thinking; overtone recall prints them"}
 	ContinuePrintAlone = Text{ZH: "--print 不能與 --json 一起使用", EN: "--print does not go with --json"}
 	ContinueUser       = Text{ZH: "使用者", EN: "User"}
 	ContinueAgent      = Text{ZH: "agent", EN: "Agent"}
