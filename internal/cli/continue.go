@@ -231,7 +231,9 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, keep int, fi
 
 // previewClone makes a clone where nobody finds it and reads it: what is shown is what will
 // be there.
-func (a *app) previewClone(ctx context.Context, plan *compress.Plan, run compress.RunOptions, doc *continued) (res *compress.Result, err error) {
+func (a *app) previewClone(
+	ctx context.Context, plan *compress.Plan, run compress.RunOptions, doc *continued,
+) (res *compress.Result, err error) {
 	if run.Dir, err = os.MkdirTemp("", "overtone-continue-"); err != nil {
 		return nil, err
 	}
@@ -241,7 +243,8 @@ func (a *app) previewClone(ctx context.Context, plan *compress.Plan, run compres
 	if res, err = plan.Run(ctx, compress.Builtin{}, run); err != nil {
 		return nil, err
 	}
-	story, err := carry.Read(ctx, transcript.File{Path: res.Clone.Path, ID: res.Clone.ID, Host: plan.Session.Host, Size: res.Clone.Bytes}, res.Clone.Bytes)
+	c := res.Clone
+	story, err := carry.Read(ctx, transcript.File{Path: c.Path, ID: c.ID, Host: plan.Session.Host, Size: c.Bytes}, c.Bytes)
 	if err != nil {
 		return nil, err
 	}

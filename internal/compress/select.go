@@ -112,7 +112,10 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		final++
 	}
 	opening := 0 // where his first paragraph ends, in which he says what it is about
-	for opening < len(list) && list[opening].Block == list[0].Block && list[opening].Kind != extract.Item && list[opening].End-list[0].Start <= mustUnits {
+	for _, u := range list {
+		if u.Block != list[0].Block || u.Kind == extract.Item || u.End-list[0].Start > mustUnits {
+			break
+		}
 		opening++
 	}
 	end := closing(list, text, last)
@@ -129,8 +132,9 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		x.ends = !x.user && !x.amid
 		x.closes = i >= end && u.Cues&extract.Question != 0
 		use := unitUse{
-			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End), apart: u.Apart, begins: u.Begins, heads: u.Kind == extract.Lead && (i == 0 || list[i-1].Block != u.Block), rest: -1,
-			ids: int32(len(s.ids)), cost: int32(message.Units(x.text)) + 1, text: hashOf(0, x.text),
+			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End), apart: u.Apart, begins: u.Begins, rest: -1,
+			heads: u.Kind == extract.Lead && (i == 0 || list[i-1].Block != u.Block),
+			ids:   int32(len(s.ids)), cost: int32(message.Units(x.text)) + 1, text: hashOf(0, x.text),
 		}
 		if u.Rest > 0 {
 			use.rest, use.cost = int32(u.Rest), use.cost+restUnits
