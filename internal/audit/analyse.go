@@ -264,21 +264,20 @@ func (a *analysis) requests(t *traced, s *Session) {
 // project, its model, and the period that was asked for.
 func (a *analysis) parts(s *Session, model string, ms int64) []*bucket {
 	day := a.dayOf(ms)
-	out := append(a.rows[:0], &a.total, a.days.at(day), a.projects.at(s.Project), a.models.at(cmp.Or(model, unknownModel)))
+	a.rows = append(a.rows[:0], &a.total, a.days.at(day), a.projects.at(s.Project), a.models.at(cmp.Or(model, unknownModel)))
 	switch a.Period {
 	case Week:
 		t := time.UnixMilli(ms).In(a.Loc)
-		out = append(out, a.periods.at(t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format(time.DateOnly)))
+		a.rows = append(a.rows, a.periods.at(t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format(time.DateOnly)))
 	case Month:
-		out = append(out, a.periods.at(day[:len("2006-01")]))
+		a.rows = append(a.rows, a.periods.at(day[:len("2006-01")]))
 	case Block:
 		hour := time.UnixMilli(ms).UTC().Truncate(time.Hour).Format(time.RFC3339)
 		b := a.periods.at(hour + " " + s.Host)
 		b.Name, b.Host = hour, s.Host
-		out = append(out, b)
+		a.rows = append(a.rows, b)
 	}
-	a.rows = out
-	return out
+	return a.rows
 }
 
 // blockHours is how long a window of use lasts by which vendors bill.

@@ -72,8 +72,11 @@ func TestChangedMessagesOfOpencode(t *testing.T) {
 		}},
 		{"texts and thoughts are gone", both, whole, []string{agentLine("m", callX), whole[1]}, map[string]string{"parts.#": "1", "parts.0.id": "p1"}},
 		{"the call is gone", both, whole, []string{agentLine("m", saidX+","+thoughtX)}, map[string]string{"parts.#": "3", "parts.2.id": "r", "parts.3": ""}},
-		{"call and answer are shorter", both, whole, []string{agentLine("m", strings.Join([]string{saidX, thoughtX, callY}, ",")), answerLine("m/results", "p1", `[{"type":"text","text":"Exit code 2\nl […]"}]`)},
-			map[string]string{"parts.3.state.input.command": "l […]", "parts.3.state.output": "l […]", "parts.3.state.status": "completed"}},
+		{
+			"call and answer are shorter", both, whole,
+			[]string{agentLine("m", strings.Join([]string{saidX, thoughtX, callY}, ",")), answerLine("m/results", "p1", `[{"type":"text","text":"Exit code 2\nl […]"}]`)},
+			map[string]string{"parts.3.state.input.command": "l […]", "parts.3.state.output": "l […]", "parts.3.state.status": "completed"},
+		},
 		{"all of it is gone", both, whole, nil, map[string]string{"": ""}},
 		{"a request tells another size", both, whole, []string{strings.Replace(whole[0], `"input_tokens":9`, `"input_tokens":90`, 1), whole[1]}, map[string]string{
 			"info.tokens.input": "93", "info.tokens.output": "4", "info.tokens.total": "97", "parts.#": "4",
@@ -502,8 +505,11 @@ func TestMarksStandTogether(t *testing.T) {
 	t.Parallel()
 	const a, b = "…#0123abcd", "…#4567abcd"
 	for _, tt := range []struct{ texts, want []string }{
-		{[]string{a, b}, []string{a + " " + b}}, {[]string{a, b, a}, []string{a + " " + b + " " + a}},
-		{[]string{"x", a}, []string{"x", a}}, {[]string{a, "x"}, []string{a, "x"}}, {[]string{"x", "y"}, []string{"x", "y"}},
+		{[]string{a, b}, []string{a + " " + b}},
+		{[]string{a, b, a}, []string{a + " " + b + " " + a}},
+		{[]string{"x", a}, []string{"x", a}},
+		{[]string{a, "x"}, []string{a, "x"}},
+		{[]string{"x", "y"}, []string{"x", "y"}},
 	} {
 		var got []string
 		for _, text := range tt.texts {

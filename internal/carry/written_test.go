@@ -193,12 +193,19 @@ func TestLinesOfATalk(t *testing.T) {
 	at := func(n int) time.Time { return midday.Add(time.Duration(n) * time.Minute) }
 	told := &Retold{Talk: Talk{Now: midday}}
 	told.join([]piece{
-		{text: "I begin.", at: at(1)}, {tool: true, name: "Read", text: "a.go", at: at(2), end: worked}, {tool: true, name: "Bash", at: at(3)},
-		{user: true, text: "Stop.", at: at(4)}, {text: "Yes."}, {tool: true, name: "Edit", text: "b.go", end: refused}, {text: "Fine.", at: at(6)},
+		{text: "I begin.", at: at(1)},
+		{tool: true, name: "Read", text: "a.go", at: at(2), end: worked},
+		{tool: true, name: "Bash", at: at(3)},
+		{user: true, text: "Stop.", at: at(4)},
+		{text: "Yes."},
+		{tool: true, name: "Edit", text: "b.go", end: refused},
+		{text: "Fine.", at: at(6)},
 	}, message.EN)
 	want := []Line{
-		{User: true, Text: message.ContinueBegins.EN, At: at(3)}, {Text: "I begin.\n\n▸ Read: a.go\n▸ Bash → …", At: at(3)},
-		{User: true, Text: "Stop.", At: at(4)}, {Text: "Yes.\n\n▸ Edit: b.go → " + message.ContinueRefused.EN + "\n\nFine.", At: at(6)},
+		{User: true, Text: message.ContinueBegins.EN, At: at(3)},
+		{Text: "I begin.\n\n▸ Read: a.go\n▸ Bash → …", At: at(3)},
+		{User: true, Text: "Stop.", At: at(4)},
+		{Text: "Yes.\n\n▸ Edit: b.go → " + message.ContinueRefused.EN + "\n\nFine.", At: at(6)},
 	}
 	if d := cmp.Diff(want, told.Lines, cmp.AllowUnexported(Line{})); d != "" || told.Tools != 3 {
 		t.Errorf("%d tools, %s", told.Tools, d)

@@ -355,8 +355,10 @@ func TestAsTheHostCounts(t *testing.T) {
 			line string
 			into []any
 		}{
-			{`context about ([\d,]+) tokens`, []any{&whole}}, {`heavy-compress +\d+ +\d+ +([\d,]+) +([\d,]+)`, []any{&before, &target}},
-			{`added: about ([\d,]+) tokens`, []any{&note}}, {`target: context about ([\d,]+) tokens`, []any{&left}},
+			{`context about ([\d,]+) tokens`, []any{&whole}},
+			{`heavy-compress +\d+ +\d+ +([\d,]+) +([\d,]+)`, []any{&before, &target}},
+			{`added: about ([\d,]+) tokens`, []any{&note}},
+			{`target: context about ([\d,]+) tokens`, []any{&left}},
 		} {
 			for i, number := range regexp.MustCompile(scan.line).FindStringSubmatch(out.String())[1:] {
 				fmt.Sscan(strings.ReplaceAll(number, ",", ""), scan.into[i])

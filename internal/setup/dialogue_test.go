@@ -121,8 +121,12 @@ func TestServiceDialogue(t *testing.T) {
 		title             string
 		asJSON, dry, gone bool
 	}{
-		{"a preview", false, true, false}, {"made", false, false, false}, {"made twice", true, false, false},
-		{"removing: a preview", false, true, true}, {"removed", false, false, true}, {"removed twice", false, false, true},
+		{"a preview", false, true, false},
+		{"made", false, false, false},
+		{"made twice", true, false, false},
+		{"removing: a preview", false, true, true},
+		{"removed", false, false, true},
+		{"removed twice", false, false, true},
 	} {
 		w.talk(c.title, "", c.asJSON, func(t *terminal.Terminal) error {
 			return w.ChangeService(context.Background(), t, service, c.dry, c.gone)

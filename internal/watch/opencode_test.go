@@ -289,8 +289,12 @@ func TestWatchOpencodeBehindItsHooks(t *testing.T) {
 		if err == nil {
 			_, err = session.UpdateThread(sess, func(th *compact.Thread) {
 				for _, e := range []host.Event{
-					host.TurnStarted{ID: "msg_2"}, host.UserMessage{Text: "what was that?"}, host.TurnEnded{},
-					host.TurnStarted{ID: "msg_4"}, host.UserMessage{Text: "write a lexer"}, host.CommandStarted{ID: "c1"},
+					host.TurnStarted{ID: "msg_2"},
+					host.UserMessage{Text: "what was that?"},
+					host.TurnEnded{},
+					host.TurnStarted{ID: "msg_4"},
+					host.UserMessage{Text: "write a lexer"},
+					host.CommandStarted{ID: "c1"},
 					host.CommandFinished{ID: "c1", Made: shellcmd.Verdict{Committed: true}},
 				} {
 					*th = th.Apply(e, compact.Settings{})
