@@ -22,10 +22,10 @@ import (
 	"time"
 )
 
-// thinking is the least that an answer to somebody's words takes. No model is faster, and
+// Thinking is the least that an answer to somebody's words takes. No model is faster, and
 // the agents count on it: Claude Code writes a message into its session's file up to a tenth
 // of a second after it has sent it. Answers to tools' results come at once.
-const thinking = 150 * time.Millisecond
+const Thinking = 150 * time.Millisecond
 
 // Handler decides the answer to one model request. It is called concurrently
 // when the agent runs sub-agents side by side.
@@ -102,7 +102,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	reply := s.handler(req)
 	if len(req.Results()) == 0 {
-		reply.Delay = max(reply.Delay, thinking)
+		reply.Delay = max(reply.Delay, Thinking)
 	}
 	if reply.Delay > 0 {
 		select {
