@@ -66,6 +66,7 @@ func TestCostOfABashCall(t *testing.T) {
 				}
 				return p.Handle(r)
 			})
+			w.API.AtOnce = true
 			w.Plugin = costPlugin(t, `{"PreToolUse":[{"matcher":"Bash","hooks":[`+strings.Join(hooks, ",")+`]}]}`)
 			w.Limit = 10 * time.Minute
 			if r := w.Prompt("go").Result(); r.Text != "DONE" {

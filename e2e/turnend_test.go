@@ -26,14 +26,9 @@ func TestTurnEnd_AtThePrompt(t *testing.T) {
 			p := &Play{}
 			w := gateWorld(t, p.Handle, v)
 			w.Write("a.txt", "nothing")
-			// The first few are small, and then the model thinks: the host writes its file a little late.
-			for i := range 23 {
+			for i := range 23 { // the first few are small: the host writes its file a little late
 				p.Main = append(p.Main, func(*mockapi.Request) mockapi.Reply {
-					r := mockapi.Calls(tool("Read", map[string]any{"file_path": filepath.Join(w.Project, "a.txt")})).Tokens(min(i/3*140_000+10_000, 140_000))
-					if i == 3 {
-						r = r.After(mockapi.Thinking)
-					}
-					return r
+					return mockapi.Calls(tool("Read", map[string]any{"file_path": filepath.Join(w.Project, "a.txt")})).Tokens(min(i/3*140_000+10_000, 140_000))
 				})
 			}
 			p.Main = append(p.Main, func(*mockapi.Request) mockapi.Reply { return mockapi.Text(ways).Tokens(145_000) })

@@ -22,9 +22,9 @@ import (
 	"time"
 )
 
-// Thinking is the least that an answer to somebody's words takes. No model is faster, and
-// the agents count on it: Claude Code writes a message into its session's file up to a tenth
-// of a second after it has sent it. Answers to tools' results come at once.
+// Thinking is the least that an answer takes. No model is faster, and the agents count on it:
+// Claude Code writes a message into its session's file up to a tenth of a second after it has
+// sent it, and what is not written there no hook can know.
 const Thinking = 150 * time.Millisecond
 
 // Handler decides the answer to one model request. It is called concurrently
@@ -33,6 +33,9 @@ type Handler func(*Request) Reply
 
 // Server is a running mock.
 type Server struct {
+	// AtOnce makes answers come without Thinking, where the agent's own time is measured.
+	AtOnce bool
+
 	http    *httptest.Server
 	handler Handler
 	agents  map[string]string
@@ -101,7 +104,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 
 	reply := s.handler(req)
-	if len(req.Results()) == 0 {
+	if !s.AtOnce {
 		reply.Delay = max(reply.Delay, Thinking)
 	}
 	if reply.Delay > 0 {
