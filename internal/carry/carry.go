@@ -131,7 +131,7 @@ func lines(values ...any) ([]byte, error) {
 
 // random is n hexadecimal digits of chance.
 func random(n int) string {
-	b := make([]byte, (n+1)/2)
+	b := make([]byte, n)
 	rand.Read(b)
 	return hex.EncodeToString(b)[:n]
 }

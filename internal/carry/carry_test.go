@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -230,6 +232,9 @@ func TestACompactedStory(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
+	if request := "Make the parser strict."; !strings.Contains(told.Note, request) { // what was done before it is not told
+		t.Errorf("the note lacks %q:\n%s", request, told.Note)
+	}
 }
 
 // What was typed while the agent worked, and stands in the queue's lines alone, is told
@@ -304,7 +309,12 @@ func TestLastWholeTurn(t *testing.T) {
 			s.tool("Bash", ls)
 		}, open: "And the lexer?", messages: 1},
 		"the host says that the turn is over": {more: func(s *session) { hangs(s); system(s, "turn_duration") }},
-		"a plan that was approved":            {more: func(s *session) { s.add("user", "Do this: the lexer.", `,"planContent":"the lexer"`) }, open: "Do this: the lexer.", messages: 1},
+		"the agent speaks on after a turn whose call hangs": {more: func(s *session) {
+			hangs(s)
+			system(s, "turn_duration")
+			s.agent("What ran in the background has ended.")
+		}},
+		"a plan that was approved": {more: func(s *session) { s.add("user", "Do this: the lexer.", `,"planContent":"the lexer"`) }, open: "Do this: the lexer.", messages: 1},
 		"a plan that was approved in its turn": {
 			more: func(s *session) {
 				s.user("Plan the lexer.")
@@ -510,25 +520,25 @@ func TestFoldersOfWindows(t *testing.T) {
 func TestImportedSessions(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		answer string
-		err    error
-		id     string
+		answer, id string
+		made, gone string // the command lines
 	}{
-		"copilot":  {`{"ok":true,"sessionId":"c1"}`, nil, "c1"},
-		"opencode": {"Imported session: ID", nil, "ses_"},
+		"copilot": {
+			`{"ok":true,"sessionId":"c1"}`, "c1", "copilot sessions import FILE --name the title --working-directory CWD --output json", "",
+		},
+		"opencode": {"Imported session: ID", "ses_", "opencode import FILE", "opencode session delete ID"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
-			source := work(t.TempDir()).write(t)
-			var ran [][]string
-			var data string
-			fails := false
+			cwd := t.TempDir()
+			source := work(cwd).write(t)
+			ran, data, fails := "", "", false
 			w := World{Dir: func(_, usual string) string { return filepath.Join(root, usual) }, Run: func(_ context.Context, _, program string, args ...string) ([]byte, error) {
-				ran = append(ran, append([]string{program}, args...))
+				ran = program + " " + strings.Join(args, " ")
 				for _, a := range args {
 					if b, err := os.ReadFile(a); err == nil {
-						data = string(b)
+						data, ran = string(b), strings.Replace(ran, a, "FILE", 1)
 					}
 				}
 				if fails {
@@ -540,15 +550,24 @@ func TestImportedSessions(t *testing.T) {
 			}}
 			target, _ := To(name)
 			list := compress.ClonesIn(root)
-			made, err := target.Make(t.Context(), w, tell(t, source, compress.CacheIn(root)), source, list)
-			if err != nil || !strings.HasPrefix(made.ID, tc.id) || list.All()[made.ID].Source != "s1" {
-				t.Fatalf("%+v, %v, %v", made, err, list.All())
+			told := tell(t, source, compress.CacheIn(root))
+			told.Title = "the title"
+			made, err := target.Make(t.Context(), w, told, source, list)
+			if err != nil || !strings.HasPrefix(made.ID, tc.id) || list.All()[made.ID].Source != "s1" || ran != strings.Replace(tc.made, "CWD", cwd, 1) {
+				t.Fatalf("%s: %+v, %v, %v", ran, made, err, list.All())
 			}
+			ran = ""
 			if !strings.Contains(data, "make loadLedger strict") || strings.Contains(data, secret) {
 				t.Errorf("%s", data)
 			}
-			if err := target.Remove(t.Context(), w, made.ID, made.Path); err != nil {
-				t.Error(err)
+			if name == "copilot" { // which has made its session
+				writeFile(t, "", made.Path)
+			}
+			if err := target.Remove(t.Context(), w, made.ID, made.Path); err != nil || ran != strings.Replace(tc.gone, "ID", made.ID, 1) {
+				t.Error(ran, err)
+			}
+			if _, err := os.Stat(made.Path); err == nil {
+				t.Errorf("%s stays", made.Path)
 			}
 			fails = true
 			if _, err := target.Make(t.Context(), w, tell(t, source, compress.CacheIn(root)), source, list); err == nil || len(list.All()) != 1 {
@@ -559,6 +578,103 @@ func TestImportedSessions(t *testing.T) {
 				t.Errorf("originals of what failed: %v", left)
 			}
 		})
+	}
+}
+
+// What opencode's importer puts into its database, and the file that Gemini CLI is given,
+// are seen as sessions of these hosts when they are next looked at: the same texts under the
+// title, from the folder, and the note is nobody's words.
+func TestSessionsThatHostsKeepAreRead(t *testing.T) {
+	t.Parallel()
+	for _, name := range []host.Name{host.Opencode, host.Gemini} {
+		t.Run(string(name), func(t *testing.T) {
+			t.Parallel()
+			home, root := opencodeHome(t), t.TempDir()
+			cwd := RealPath(t.TempDir())
+			source := work(cwd).write(t)
+			told := tell(t, source, compress.CacheIn(root))
+			told.Title = "the title"
+			w := World{Dir: func(_, usual string) string { return filepath.Join(home, usual) }, Run: importer(home)}
+			target, _ := To(string(name))
+			made, err := target.Make(t.Context(), w, told, source, compress.ClonesIn(root))
+			if err != nil {
+				t.Fatal(err)
+			}
+			mirrors := filepath.Join(home, "mirror")
+			if err := mirror.Refresh(t.Context(), host.Of(name), w.Dir, mirrors, midday); err != nil {
+				t.Fatal(err)
+			}
+			found, _ := filepath.Glob(filepath.Join(mirrors, "*", "*", made.ID+".jsonl"))
+			if len(found) != 1 {
+				t.Fatalf("%q of %+v", found, made)
+			}
+			var got []string
+			if err := transcript.AllEvents(t.Context(), found[0], func(e *transcript.Event) {
+				if e.Kind == transcript.UserSaid && e.How == transcript.Typed || e.Kind == transcript.AgentSaid {
+					got = append(got, e.Text())
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for _, l := range told.Lines {
+				text := l.Text
+				if name == host.Gemini && l.User {
+					text = geminiSent(text)
+				}
+				want = append(want, text)
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Error(d)
+			}
+			s, err := transcript.Read(t.Context(), found[0])
+			if err != nil || s.Title != "the title" || s.CWD != cwd {
+				t.Errorf("%q in %s, %v", s.Title, s.CWD, err)
+			}
+		})
+	}
+}
+
+// importer does what `opencode import FILE` does, as far as a session is read: a row for the
+// session, in the folder it is run in, one for each message and one for each of their parts.
+func importer(home string) func(ctx context.Context, dir, program string, args ...string) ([]byte, error) {
+	return func(_ context.Context, dir, program string, args ...string) ([]byte, error) {
+		if program != "opencode" || len(args) != 2 || args[0] != "import" {
+			return nil, fmt.Errorf("%s %q", program, args)
+		}
+		b, err := os.ReadFile(args[1])
+		if err != nil {
+			return nil, err
+		}
+		db, err := sql.Open("sqlite", filepath.Join(home, ".local", "share", "opencode", "opencode.db"))
+		if err != nil {
+			return nil, err
+		}
+		defer db.Close()
+		info := gjson.GetBytes(b, "info")
+		session := info.Get("id").String()
+		if _, err := db.Exec(`INSERT INTO session VALUES (?, NULL, ?, 'p', ?, ?, ?, ?, ?)`, session, info.Get("slug").String(), dir, info.Get("title").String(),
+			info.Get("version").String(), info.Get("time.created").Int(), info.Get("time.updated").Int()); err != nil {
+			return nil, err
+		}
+		for _, m := range gjson.GetBytes(b, "messages").Array() {
+			id := m.Get("info.id").String()
+			if m.Get("info.sessionID").String() != session {
+				return nil, fmt.Errorf("a message of another session: %s", m.Raw)
+			}
+			if _, err := db.Exec(`INSERT INTO message VALUES (?, ?, ?, ?)`, id, session, m.Get("info.time.created").Int(), m.Get("info").Raw); err != nil {
+				return nil, err
+			}
+			for _, p := range m.Get("parts").Array() {
+				if p.Get("messageID").String() != id || p.Get("sessionID").String() != session {
+					return nil, fmt.Errorf("a part of another message: %s", p.Raw)
+				}
+				if _, err := db.Exec(`INSERT INTO part VALUES (?, ?, ?, ?)`, p.Get("id").String(), session, id, p.Raw); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return []byte("Imported session: " + session), nil
 	}
 }
 
@@ -578,7 +694,7 @@ func TestGeminiFolder(t *testing.T) {
 	}
 	mark("marked", "/w/marked")
 	mark("my-shop", "/w/other/my-shop")
-	for cwd, want := range map[string]string{"/w/listed": "known", "/w/marked": "marked", "/w/My Shop": "my-shop-2", "/w/new_One": "new-one", "/w/文件": "project"} {
+	for cwd, want := range map[string]string{"/w/listed": "known", "/w/marked": "marked", "/w/My Shop": "my-shop-2", "/w/new_One": "new-one", "/w/az09.AZ": "az09-az", "/w/文件": "project"} {
 		if got := geminiFolder(dir, cwd); got != want {
 			t.Errorf("%s: %s, want %s", cwd, got, want)
 		}

@@ -81,6 +81,8 @@ func TestChangedMessagesOfOpencode(t *testing.T) {
 		{"a request tells another size", both, whole, []string{strings.Replace(whole[0], `"input_tokens":9`, `"input_tokens":90`, 1), whole[1]}, map[string]string{
 			"info.tokens.input": "93", "info.tokens.output": "4", "info.tokens.total": "97", "parts.#": "4",
 		}},
+		{"its only part is gone", `{"info":{"id":"m","role":"assistant"},"parts":[{"id":"a","type":"text","text":"x"}]}`, []string{agentLine("m", saidX)}, nil, map[string]string{"": ""}},
+		{"it never had a part", `{"info":{"id":"m","role":"assistant"},"parts":[]}`, []string{agentLine("m", saidX)}, []string{agentLine("m", saidX)}, map[string]string{"info.id": "m", "parts.#": "0"}},
 		{"the user's is gone", user, []string{userLine("m", "x")}, nil, map[string]string{"": ""}},
 		{"what was put beside it changes", user, []string{userLine("m", "x"), userLine("m/host", "put")}, []string{userLine("m", "x"), userLine("m/host", "other")}, map[string]string{
 			"parts.0.text": "x", "parts.1.text": "other", "parts.2.id": "f",
@@ -126,6 +128,12 @@ func TestChangedMessagesOfGemini(t *testing.T) {
 			"toolCalls.0.result.0.functionResponse.response.output": "l", "toolCalls.1.result.0.functionResponse.response.output": "b",
 		}},
 		{"a call is gone", agent, []string{whole[0], whole[2]}, map[string]string{"toolCalls.#": "1", "toolCalls.0.id": "p2"}},
+		{"an error is no output", strings.Replace(agent, `"output":"b"`, `"error":"b"`, 1), whole, map[string]string{
+			"toolCalls.1.result.0.functionResponse.response.error": "b", "toolCalls.1.result.0.functionResponse.response.output": "",
+		}},
+		{"what is no text stays beside a text that does", strings.Replace(user, `{"text":"x"}`, `{"text":"x"},{"inlineData":{"data":"AA=="}}`, 1), whole, map[string]string{
+			"content.0.text": "x", "content.1.inlineData.data": "AA==",
+		}},
 		{"the user's is another", user, []string{userLine("u", "y")}, map[string]string{"content.0.text": "y", "content.#": "1"}},
 		{"one answer of a list is gone", answer, []string{whole[0], whole[2]}, map[string]string{"content.#": "1", "content.0.functionResponse.id": "p2"}},
 		{"all answers are gone", answer, whole[:1], map[string]string{"": ""}},
@@ -310,6 +318,46 @@ func TestGiveOpencode(t *testing.T) {
 		}
 		if now, _ := os.ReadFile(path); string(now) != clone {
 			t.Errorf("the mirror has changed: %s", now)
+		}
+	}
+}
+
+// The note of a clone goes behind the newest message, be it the only one; a session in which
+// nothing was said has no place for one.
+func TestGiveShortSessionsOfOpencode(t *testing.T) {
+	t.Parallel()
+	home, doc := opencodeHome(t), ""
+	w := World{Dir: func(_, usual string) string { return filepath.Join(home, usual) }, Run: func(_ context.Context, _, _ string, args ...string) ([]byte, error) {
+		b, err := os.ReadFile(args[1])
+		doc = string(b)
+		return []byte("Imported session: ses_9"), err
+	}}
+	db, err := sql.Open("sqlite", filepath.Join(home, ".local", "share", "opencode", "opencode.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, text := range []string{
+		`INSERT INTO session VALUES ('ses_one', NULL, 's', 'p', '/work/p', 'one', '1.18.33', 1, 2)`,
+		`INSERT INTO session VALUES ('ses_none', NULL, 's', 'p', '/work/p', 'none', '1.18.33', 1, 2)`,
+		`INSERT INTO message VALUES ('msg_000000000003abcdefghijklmn', 'ses_one', 1000, '{"role":"user","time":{"created":1000}}')`,
+		`INSERT INTO part VALUES ('prt_000000000003abcdefghijklmn', 'ses_one', 'msg_000000000003abcdefghijklmn', '{"type":"text","text":"Why?"}')`,
+	} {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	target, _ := To(string(host.Opencode))
+	for source, want := range map[string][]string{"ses_one": {"Why?", "NOTE"}, "ses_none": nil} {
+		from := writeFile(t, "", home, source+".jsonl")
+		clone := writeFile(t, `{"type":"user","isMeta":true,"uuid":"33333333-3333-4333-8333-333333333333","message":{"role":"user","content":"NOTE"}}`+"\n", home, "copy-of-"+source)
+		_, err := target.Give(t.Context(), w, Clone{Source: source, From: from, ID: "ses_9", Path: clone, Title: "copy", CWD: "/work/p", Now: midday})
+		var got []string
+		for _, text := range gjson.Get(doc, "messages.#.parts.0.text").Array() {
+			got = append(got, text.String())
+		}
+		if d := cmp.Diff(want, got); err != nil || d != "" || gjson.Get(doc, "info.id").String() != "ses_9" {
+			t.Errorf("%s: %v %s\n%s", source, err, d, doc)
 		}
 	}
 }

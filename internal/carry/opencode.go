@@ -213,10 +213,9 @@ func newCall(p gjson.Result, id string, before, after map[string]gjson.Result) (
 	if is.Raw != was.Raw {
 		raw = store.SetJSON(raw, "state.input", json.RawMessage(is.Raw))
 	}
-	if said, known := answerOf(part, before); known {
-		if now, _ := answerOf(part, after); now != said {
-			raw = store.SetJSON(raw, "state.output", transcript.WithoutExit(now))
-		}
+	said, _ := answerOf(part, before)
+	if now, _ := answerOf(part, after); now != said {
+		raw = store.SetJSON(raw, "state.output", transcript.WithoutExit(now))
 	}
 	return raw, true
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -262,6 +263,7 @@ func TestWhatAToolIsAskedFor(t *testing.T) {
 		{"Edit", map[string]any{"file_path": "/w/a.go", "old_string": "x", "new_string": "y"}},
 		{"WebSearch", map[string]any{"query": "how to"}},
 		{"Bash", map[string]any{"command": strings.Repeat("word ", 60)}},
+		{"AskUserQuestion", map[string]any{"questions": []any{map[string]any{"header": "Rows", "question": "Empty rows, too?"}}}},
 	} {
 		s.tool(in.name, in.input)
 		s.result("fine", false)
@@ -269,9 +271,10 @@ func TestWhatAToolIsAskedFor(t *testing.T) {
 	s.agent("Done.")
 	told := tell(t, s.write(t), compress.Dir(""))
 	lines := strings.Split(told.Lines[1].Text, "\n")
+	asked := slices.Index(lines, "▸ AskUserQuestion: Empty rows, too?")
 	want := []string{"▸ Bash: cat a.go b.go", "▸ Edit: a.go", "▸ WebSearch: how to"}
-	if d := cmp.Diff(want, lines[:3]); d != "" {
-		t.Error(d)
+	if d := cmp.Diff(want, lines[:3]); d != "" || asked != 4 {
+		t.Error(d, lines)
 	}
 	if n := message.Units(strings.TrimPrefix(lines[3], "▸ Bash: ")); n > maxTold || n < maxTold-8 {
 		t.Errorf("%d units: %s", n, lines[3])
