@@ -161,11 +161,101 @@ func TestSessionsThatAreNotFound(t *testing.T) {
 	if s, err := p.Session("brand-new", false); err != nil || s.ID() != "brand-new" {
 		t.Errorf("%v, %v", s, err)
 	}
+	// What is shown has to be there, also when no command could make it.
+	if _, _, err := p.Look("nothing-like-it"); err == nil {
+		t.Error("a session that is not there is shown")
+	}
+	for n, want := range map[int]string{4: "a0, a1, a2, a3", 5: "a0, a1, a2, a3 and 1 more"} {
+		told(FindHint(&transcript.Ambiguous{Prefix: "a", IDs: []string{"a0", "a1", "a2", "a3", "a4"}[:n]}), want, "sessions")
+	}
 	if err := FindHint(errors.New("other")); err.Error() != "other" || message.HintOf(err, message.EN) != "" {
 		t.Errorf("%v", err)
 	}
 	if err := ReadHint("f", transcript.ErrUnknown); !strings.Contains(err.Error(), "f") || message.HintOf(err, message.EN) == "" {
 		t.Errorf("%v", err)
+	}
+}
+
+// Where no session is named, the three newest are offered, whoever knows them, each once.
+func TestThreeSessionsAreOffered(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for n, id := range []string{first, second, third, "44444444-4444-4444-8444-444444444444"} {
+		p.file(id, "p1", time.Duration(n+1)*time.Hour)
+	}
+	hint := func() string {
+		t.Helper()
+		_, err := p.Session("", false)
+		return message.HintOf(err, message.EN)
+	}
+	if got := hint(); !strings.Contains(got, first+", "+second+", "+third) || strings.Contains(got, "4444") {
+		t.Errorf("the hosts' own: %s", got)
+	}
+	p.ours(second)
+	if got := hint(); !strings.Contains(got, second+", "+first+", "+third) {
+		t.Errorf("with one that hooks have seen: %s", got)
+	}
+	if names := p.Names(); len(names) != 4 || names[0] != second {
+		t.Errorf("a name stands twice: %v", names)
+	}
+}
+
+// The session used last is the newest one, whether hooks or only its host know it.
+func TestTheLastUsed(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	if id := p.lastUsed(); id != "" {
+		t.Errorf("of none: %s", id)
+	}
+	p.ours(third)
+	if id := p.lastUsed(); id != third {
+		t.Errorf("no host has any: %s", id)
+	}
+	p = newPlace(t)
+	path := p.file(first, "p1", time.Hour)
+	if id := p.lastUsed(); id != first {
+		t.Errorf("hooks have seen none: %s", id)
+	}
+	p.ours(third)
+	if id := p.lastUsed(); id != third {
+		t.Errorf("hooks have seen the newest: %s", id)
+	}
+	text := `{"type":"user","uuid":"u1","timestamp":"2099-03-01T11:00:00.000Z","message":{"role":"user","content":"hi"}}` + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if id := p.lastUsed(); id != first {
+		t.Errorf("the host's is newer: %s", id)
+	}
+}
+
+// A folder that cannot be read hides no other; it is an error where nothing else is there.
+func TestAClosedFolder(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	codex := filepath.Join(t.TempDir(), "codex")
+	if err := errors.Join(os.MkdirAll(codex, 0o700), os.WriteFile(filepath.Join(codex, "sessions"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	dir := p.Dir
+	p.Dir = func(h *host.Host) string {
+		if h.Name == host.Codex {
+			return codex
+		}
+		return dir(h)
+	}
+	var told error
+	p.Closed = func(err error) { told = err }
+	list := func() ([]Row, error) {
+		rows, _, err := p.Newest(t.Context(), recall.Open(recall.Options{Root: p.Home.Root()}), midday, 5, Filter{})
+		return rows, err
+	}
+	if rows, err := list(); err == nil || told != nil {
+		t.Errorf("nothing else: %v, %v, told %v", rows, err, told)
+	}
+	p.file(first, "p1", time.Hour)
+	if rows, err := list(); err != nil || len(rows) != 1 || told == nil {
+		t.Errorf("beside others: %v, %v, told %v", rows, err, told)
 	}
 }
 
@@ -263,9 +353,21 @@ func TestPrintRows(t *testing.T) {
 	var out, errs bytes.Buffer
 	term := &terminal.Terminal{Env: terminal.Env{Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}, Lang: message.EN}
 	PrintRows(term, []Row{row}, false, filepath.Base)
-	if got := out.String(); !strings.Contains(got, "1,234") || strings.Contains(got, "~") || strings.Contains(got, "#") || !strings.Contains(got, "1m") || strings.Count(got, "\n") != 2 {
+	if got := out.String(); strings.Contains(got, "CLONE") || !strings.Contains(got, "1,234") || strings.Contains(got, "~") || strings.Contains(got, "#") || !strings.Contains(got, "1m") || strings.Count(got, "\n") != 2 {
 		t.Errorf("a list:\n%s", got)
 	}
+	// In a narrow terminal the size goes first, then how often it was compacted.
+	for columns, dropped := range map[string][]string{"70": {"SIZE"}, "60": {"SIZE", "COMPACTED"}, "52": {"SIZE", "COMPACTED", "PROJECT"}} {
+		out.Reset()
+		term.Getenv = func(string) string { return columns }
+		PrintRows(term, []Row{row}, false, filepath.Base)
+		for _, name := range []string{"SIZE", "COMPACTED", "PROJECT", "HOST", "TOKENS", "AGE"} {
+			if strings.Contains(out.String(), name) == slices.Contains(dropped, name) {
+				t.Errorf("%s columns, %s:\n%s", columns, name, out.String())
+			}
+		}
+	}
+	term.Getenv = func(string) string { return "" }
 	PrintRows(term, []Row{row, clone}, true, filepath.Base)
 	if got := errs.String(); !strings.Contains(got, "~1,234") || !strings.Contains(got, second[:8]) || !strings.Contains(got, "\n2") {
 		t.Errorf("a list to choose from:\n%s", got)
@@ -307,6 +409,20 @@ func TestRemoveClones(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("used since", remove(second, "", true, false))
+	if err := remove("nothing-like-it", "", true, false); err == nil || !strings.Contains(err.Error(), "nothing-like-it") {
+		t.Errorf("nobody's name: %v", err)
+	}
+	p.Titled = func() []Row { return []Row{{ID: second, Title: "speed up the parser"}} }
+	if err := remove("the parser", "", true, true); err == nil {
+		t.Error("what is removed is named, not found by its title")
+	}
+	// A file of that name elsewhere is nobody's clone.
+	moved := record
+	moved.Path = filepath.Join(t.TempDir(), "gone.jsonl")
+	if err := list.Add(moved); err != nil {
+		t.Fatal(err)
+	}
+	refused("another file of that name", remove(second, "", true, true))
 	record.Size++
 	if err := list.Add(record); err != nil {
 		t.Fatal(err)
@@ -334,9 +450,19 @@ func TestRemoveClones(t *testing.T) {
 	if _, err := os.Stat(source); err != nil {
 		t.Errorf("the source is gone: %v", err)
 	}
-	if !strings.Contains(out.String(), second) || len(list.All()) != 0 {
-		t.Errorf("%s, %v", out.String(), list.All())
+	if !strings.Contains(out.String(), second) || len(list.All()) != 0 || errs.Len() > 0 {
+		t.Errorf("%s, %s, %v", out.String(), errs.String(), list.All())
 	}
+	// One in a host's database has no file.
+	if err := list.Add(compress.CloneRecord{ID: "database", Source: first, From: source, Host: "opencode", Created: "2026-03-01T11:00:00Z"}); err != nil {
+		t.Fatal(err)
+	}
+	of := ""
+	p.Remove = func(_ context.Context, host, id, path string) error { of = host + " " + id + " " + path; return nil }
+	if err := remove("database", "", true, false); err != nil || of != "opencode database " {
+		t.Errorf("in a database: %q, %v", of, err)
+	}
+	p.Remove = func(_ context.Context, _, _, path string) error { return os.Remove(path) }
 	// One that was being removed when its remover was killed, where no list shows it.
 	half := filepath.Join(t.TempDir(), "chats", "x.jsonl")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(half), 0o700), os.WriteFile(half, []byte("x"), 0o600)); err != nil {

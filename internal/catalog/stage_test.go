@@ -88,6 +88,9 @@ stages:
 	apply(workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "mine", Plan: lib.Plan(file), At: midday})
 	refused("NOWHERE", "NOWHERE")
 	refused("DEV", "DEV")
+	if _, err := run("DEV", false); message.HintOf(err, message.EN) != "there are: CHECK, SLOW" {
+		t.Errorf("which stages are commands: %s", message.HintOf(err, message.EN))
+	}
 	refused("check", "not trusted")
 	if err := blueprint.Trust(home.Root(), file, midday); err != nil {
 		t.Fatal(err)
@@ -137,6 +140,13 @@ stages:
 	}
 	apply(workflow.Cancel{})
 	refused("SLOW", "not running")
+
+	// One that passes tells it, and what comes next, in words, too.
+	apply(workflow.Start{SessionID: "s1", WorkflowID: "again", Type: "mine", Plan: lib.Plan(file), At: midday})
+	apply(workflow.Completion{Stage: "DEV", At: midday, Route: pass})
+	if text, err = run("CHECK", false); err != nil || !strings.HasPrefix(text, "✅ CHECK PASS (") || !strings.Contains(text, "SLOW") {
+		t.Errorf("%s, %v", text, err)
+	}
 }
 
 // What a recorded session's compactions hand over, from its file alone.
@@ -185,6 +195,20 @@ func TestSurvey(t *testing.T) {
 		}
 		if tc.states != "" && !strings.Contains(strings.Join(got.States, " "), tc.states) || !strings.Contains(strings.Join(got.Lacks, " "), tc.unknown) {
 			t.Errorf("%s: states %v, lacks %v", name, got.States, got.Lacks)
+		}
+	}
+	all, err := Surveys(context.Background(), twice, Speaks(message.EN))
+	if err != nil || len(all) != 2 || all[0].Summary != "We work on parse.go and scanToken." || all[1].Summary != "A rename." {
+		t.Errorf("all of them: %+v, %v", all, err)
+	}
+	// What the user asked for before the compaction before still stands.
+	if !strings.Contains(all[1].Text, "speed up the parser") {
+		t.Errorf("the second forgets the first request:\n%s", all[1].Text)
+	}
+	// The second says which one it replaces.
+	for n, want := range []bool{false, true} {
+		if strings.Contains(all[n].Text, message.HandoverReplaces.Format(message.EN, compact.PacketID("s1", 1))) != want {
+			t.Errorf("number %d:\n%s", n+1, all[n].Text)
 		}
 	}
 	if _, err := NewSurvey(context.Background(), twice, 3, Speaks(message.EN)); err == nil || !strings.Contains(err.Error(), "3") {

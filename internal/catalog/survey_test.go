@@ -43,6 +43,16 @@ func TestSurveyCountsTheOthers(t *testing.T) {
 		if shown+s.More != n+1 || shown > surveyed || len(s.States) != 1 || (s.More > 0) != (n > surveyed) {
 			t.Errorf("of %d names and their file: states %v, lacks %d, and %d more", n, s.States, len(s.Lacks), s.More)
 		}
+		// The hand-over states names that the summary lacks, and its counts say how many.
+		handed := 0
+		for _, name := range s.Lacks {
+			if strings.Contains(s.Text, name) {
+				handed++
+			}
+		}
+		if len(s.Handed) != handed || handed == 0 || s.MoreHanded < 0 || s.MoreHanded > s.More || n <= surveyed && s.MoreHanded != 0 {
+			t.Errorf("of %d names %d and %d more are handed over, the text has %d", n, len(s.Handed), s.MoreHanded, handed)
+		}
 	}
 }
 

@@ -9,8 +9,9 @@
 //
 // It takes a sample of the changes, the same one for the same source and seed. A
 // change in code that no test runs is counted as alive without a run, and a change
-// that does not compile is none. Each change is compiled once, from an overlay: the
-// sources are not touched. Only tests that reach the changed place are run.
+// that does not compile is none. One test program holds the changes of all functions and
+// switches one of them on; a change outside of functions is compiled alone. Both come
+// from overlays: the sources are not touched. Only tests that reach the changed place are run.
 package main
 
 import (
@@ -26,12 +27,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -77,6 +81,8 @@ type suite struct {
 	// Where Go keeps what it has fetched and built, which lies in the home otherwise.
 	modules, cache string
 
+	joined string // the program with many changes
+
 	all    []string // the names of the tests
 	took   map[string]time.Duration
 	covers []cover
@@ -107,11 +113,14 @@ func (o options) try(arg string) (c counts, err error) {
 		return c, err
 	}
 	defer os.RemoveAll(s.tmp)
-	if err := s.measure(); err != nil {
+	if err := s.measure(o.workers); err != nil {
 		return c, err
 	}
 	all, err := o.sample(s.dir, files)
 	if err != nil {
+		return c, err
+	}
+	if err := s.join(all[:min(len(all), o.n+o.n/2)]); err != nil {
 		return c, err
 	}
 	verdicts := make([]verdict, len(all))
@@ -205,14 +214,14 @@ const quick = 300 * time.Millisecond
 
 // measure runs each test by itself on the package as it is, to know what it reaches
 // and how long it takes.
-func (s *suite) measure() error {
+func (s *suite) measure(workers int) error {
 	folders, err := exec.Command("go", "env", "GOMODCACHE", "GOCACHE").Output()
 	if err != nil {
 		return err
 	}
 	s.modules, s.cache, _ = strings.Cut(strings.TrimSpace(string(folders)), "\n")
 	bin := filepath.Join(s.tmp, "plain.test")
-	if out, err := s.build(bin, "-cover"); err != nil {
+	if out, err := s.build(bin, nil, "-cover"); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	names, err := s.run(bin, time.Minute, "-test.list", ".")
@@ -221,28 +230,34 @@ func (s *suite) measure() error {
 	}
 	at := map[string]int{}
 	s.took = map[string]time.Duration{}
+	var mu sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(workers)
 	for _, test := range strings.Fields(string(names)) {
 		if strings.HasPrefix(test, "Benchmark") {
 			continue
 		}
-		profile := filepath.Join(s.tmp, "cover.out")
-		var out []byte
-		var began time.Time
-		for range 3 { // on a busy machine a test may run out of its time
-			began = time.Now()
-			if out, err = s.run(bin, 5*time.Minute, "-test.run", "^"+test+"$", "-test.coverprofile", profile); err == nil {
-				break
+		g.Go(func() error {
+			profile := filepath.Join(s.tmp, test+".cover")
+			var out []byte
+			var err error
+			var began time.Time
+			for range 3 { // on a busy machine a test may run out of its time
+				began = time.Now()
+				if out, err = s.run(bin, 5*time.Minute, "-test.run", "^"+test+"$", "-test.coverprofile", profile); err == nil {
+					break
+				}
 			}
-		}
-		if err != nil {
-			return fmt.Errorf("%s fails on what is there: %w\n%s", test, err, out)
-		}
-		s.all, s.took[test] = append(s.all, test), time.Since(began)
-		if err := s.read(profile, test, at); err != nil {
-			return err
-		}
+			if err != nil {
+				return fmt.Errorf("%s fails on what is there: %w\n%s", test, err, out)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			s.all, s.took[test] = append(s.all, test), time.Since(began)
+			return s.read(profile, test, at)
+		})
 	}
-	return nil
+	return g.Wait()
 }
 
 // read adds what a test reached, by the lines of a profile such as
@@ -312,39 +327,24 @@ const (
 // judge runs the tests on a changed package.
 func (s *suite) judge(m mutant, id int) (verdict, error) {
 	run, inside := s.tests(m)
-	src, err := os.ReadFile(m.path)
-	if err != nil {
-		return 0, err
-	}
-	dir := filepath.Join(s.tmp, strconv.Itoa(id))
-	defer os.RemoveAll(dir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return 0, err
-	}
-	changed, bin := filepath.Join(dir, "changed.go"), filepath.Join(dir, "changed.test")
-	if err := os.WriteFile(changed, m.apply(src), 0o600); err != nil {
-		return 0, err
-	}
-	abs, err := filepath.Abs(m.path)
-	if err != nil {
-		return 0, err
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{abs: changed}})
-	if err != nil {
-		return 0, err
-	}
-	file := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(file, overlay, 0o600); err != nil {
-		return 0, err
-	}
-	if inside && len(run) == 0 {
-		if exec.Command("go", "build", "-C", s.dir, lean, "-overlay", file, "-o", os.DevNull, ".").Run() != nil {
-			return unviable, nil
-		}
+	if inside && len(run) == 0 && m.joined {
 		return bare, nil
 	}
-	if _, err := s.build(bin, "-overlay", file); err != nil {
+	bin := filepath.Join(s.tmp, strconv.Itoa(id)+".test")
+	defer os.Remove(bin)
+	if m.refused {
 		return unviable, nil
+	} else if m.joined {
+		if err := os.Link(s.joined, bin); err != nil {
+			return 0, err
+		}
+	} else if out, err := s.build(bin, map[string][]byte{m.path: m.apply(m.src)}); err != nil && len(out) == 0 {
+		return 0, err
+	} else if err != nil {
+		return unviable, nil
+	}
+	if inside && len(run) == 0 {
+		return bare, nil
 	}
 	for _, slow := range []bool{false, true} {
 		list := slices.DeleteFunc(slices.Clone(run), func(t string) bool { return s.took[t] > quick != slow })
@@ -368,11 +368,67 @@ func (s *suite) judge(m mutant, id int) (verdict, error) {
 	return alive, nil
 }
 
-// lean halves the time that the compiler takes for a package.
-const lean = "-gcflags=-l"
+// lean halves the time that the compiler takes for a package, and has it name all errors.
+const lean = "-gcflags=-l -e"
 
-func (s *suite) build(bin string, flags ...string) ([]byte, error) {
-	return exec.Command("go", slices.Concat([]string{"test", "-C", s.dir, "-c", "-vet=off", "-ldflags=-w", lean, "-o", bin}, flags, []string{"."})...).CombinedOutput()
+// build makes the test program, with other text in some of its files.
+func (s *suite) build(bin string, changed map[string][]byte, flags ...string) ([]byte, error) {
+	dir, err := os.MkdirTemp(s.tmp, "sources-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	replace := map[string]string{}
+	for path, text := range changed {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		replace[abs] = filepath.Join(dir, filepath.Base(path))
+		if err := os.WriteFile(replace[abs], text, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	data, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return nil, err
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, data, 0o600); err != nil {
+		return nil, err
+	}
+	return exec.Command("go", slices.Concat([]string{"test", "-C", s.dir, "-c", "-vet=off", "-ldflags=-w", lean, "-overlay", overlay, "-o", bin}, flags, []string{"."})...).CombinedOutput()
+}
+
+// join builds the program with many changes.
+func (s *suite) join(all []mutant) error {
+	for n := range all {
+		all[n].joined = all[n].switchable
+	}
+	s.joined = filepath.Join(s.tmp, "joined.test")
+	for {
+		files, err := join(all)
+		if err != nil {
+			return err
+		}
+		out, err := s.build(s.joined, files)
+		if err == nil {
+			break
+		}
+		known := true
+		for _, place := range regexp.MustCompile(`\bmutant(\d+)\.go:\d`).FindAllSubmatch(out, -1) {
+			n, _ := strconv.Atoi(string(place[1]))
+			known = known && all[n].refused
+			all[n].joined, all[n].refused = false, true
+		}
+		if known {
+			return fmt.Errorf("all changes together: %w\n%s", err, out)
+		}
+	}
+	if out, err := s.run(s.joined, 10*time.Minute, "-test.failfast"); err != nil {
+		return fmt.Errorf("the tests fail with all changes switched off: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // memory bounds a changed program: a loop that no longer ends may append for ever.

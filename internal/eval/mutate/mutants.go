@@ -3,12 +3,16 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // mutant is one small change of a file: text in place of the bytes from..to.
@@ -19,7 +23,18 @@ type mutant struct {
 	from, to int
 	text     string
 	was      string
+
+	src  []byte // of the whole file
+	body span   // of the function it lies in
+	// returns is what its function returns, as the source has it.
+	returns string
+
+	switchable bool // it can be one of many in a program
+	joined     bool // it is
+	refused    bool // the compiler does not take it
 }
+
+type span struct{ from, to int }
 
 func (m mutant) String() string {
 	return fmt.Sprintf("%s:%d: %s → %s", m.path, m.line, oneLine(m.was), oneLine(m.text))
@@ -47,10 +62,14 @@ func mutants(path string, src []byte) ([]mutant, error) {
 		return nil, err
 	}
 	var all []mutant
+	var body span
+	var returns string
+	switchable := false
 	add := func(from, to token.Pos, text string) {
 		p := fset.Position(from)
 		end := fset.Position(to).Offset
-		all = append(all, mutant{path: path, line: p.Line, column: p.Column, from: p.Offset, to: end, text: text, was: string(src[p.Offset:end])})
+		all = append(all, mutant{path: path, line: p.Line, column: p.Column, from: p.Offset, to: end, text: text, was: string(src[p.Offset:end]),
+			src: src, body: body, returns: returns, switchable: switchable && body.from <= p.Offset && end <= body.to})
 	}
 	exchange := func(at token.Pos, op token.Token) {
 		for _, other := range operators[op] {
@@ -74,6 +93,15 @@ func mutants(path string, src []byte) ([]mutant, error) {
 		switch n := n.(type) {
 		case *ast.ImportSpec, *ast.Field:
 			return false
+		case *ast.FuncDecl:
+			if switchable = n.Body != nil; switchable {
+				body = span{fset.Position(n.Body.Lbrace).Offset + 1, fset.Position(n.Body.Rbrace).Offset}
+				// Within another function nothing is recovered.
+				switchable = !bytes.Contains(src[body.from:body.to], []byte("recover()"))
+			}
+			if returns = ""; n.Type.Results != nil {
+				returns = string(src[fset.Position(n.Type.Results.Pos()).Offset:fset.Position(n.Type.Results.End()).Offset])
+			}
 		case *ast.BinaryExpr:
 			exchange(n.OpPos, n.Op)
 		case *ast.AssignStmt:
@@ -115,3 +143,68 @@ func mutants(path string, src []byte) ([]mutant, error) {
 func (m mutant) apply(src []byte) []byte {
 	return slices.Concat(src[:m.from], []byte(m.text), src[m.to:])
 }
+
+// join writes the files with all changes that are to be joined. Each is a copy of its
+// function's body at the beginning of the function, and the name of the program switches
+// one on: what tests start again with an environment of their own is changed, too. The
+// lines of a copy are said to be those of a file of the change's name, so that the
+// compiler's errors tell which one it does not take.
+func join(all []mutant) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	bodies := map[string]map[span][]int{}
+	for n, m := range all {
+		if m.joined {
+			if bodies[m.path] == nil {
+				bodies[m.path] = map[span][]int{}
+			}
+			bodies[m.path][m.body] = append(bodies[m.path][m.body], n)
+		}
+	}
+	for path, in := range bodies {
+		var out bytes.Buffer
+		var src []byte
+		at := 0
+		for _, body := range slices.SortedFunc(maps.Keys(in), func(a, b span) int { return a.from - b.from }) {
+			src = all[in[body][0]].src
+			out.Write(src[at:body.from])
+			at = body.from
+			for _, n := range in[body] {
+				m := all[n]
+				before, after := "", "return"
+				if m.returns != "" {
+					before, after = "return", ""
+				}
+				fmt.Fprintf(&out, " if switchedMutant == %d { %s func() %s { /*line mutant%d.go:1:1*/ %s%s%s\n }(); %s };", n, before, m.returns, n,
+					src[body.from:m.from], m.text, src[m.to:body.to], after)
+			}
+			fmt.Fprintf(&out, "/*line %s:%d:1*/", filepath.Base(path), 1+bytes.Count(src[:at], []byte("\n")))
+		}
+		out.Write(src[at:])
+		files[path] = out.Bytes()
+		if name, err := parser.ParseFile(token.NewFileSet(), path, src, parser.PackageClauseOnly); err != nil {
+			return nil, err
+		} else {
+			files[filepath.Join(filepath.Dir(path), "switched_mutant.go")] = []byte(strings.ReplaceAll(mutantSwitch, "PACKAGE", name.Name.Name))
+		}
+	}
+	return files, nil
+}
+
+const mutantSwitch = `package PACKAGE
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+var switchedMutant = func() int {
+	exe, _ := os.Executable()
+	n, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(exe), ".test"))
+	if err != nil {
+		return -1
+	}
+	return n
+}()
+`
