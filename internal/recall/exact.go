@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -156,7 +157,7 @@ func lines(ctx context.Context, f transcript.File, fn func(raw, uuid []byte, n i
 		return err
 	}
 	defer r.Close()
-	in, done := transcript.ReadLines(r, 0)
+	in, done := store.ReadLines(r, 0)
 	defer done()
 	for n := 1; ctx.Err() == nil; n++ {
 		ln, ok := in.Next()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -759,7 +760,7 @@ const worthless = 0.04
 
 // say reads a candidate's text. False means that it is not there any more.
 func (x *Index) say(f io.ReaderAt, c *candidate) bool {
-	if c.doc.Size > transcript.MaxLine { // of a damaged index
+	if c.doc.Size > store.MaxLine { // of a damaged index
 		return false
 	}
 	b := make([]byte, c.doc.Size)

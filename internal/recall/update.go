@@ -441,7 +441,7 @@ func (in *indexer) file(w work) error {
 		return nil //nolint:nilerr // gone or closed to us: tried again next time
 	}
 	defer f.Close()
-	lines, closed := transcript.ReadLines(io.NewSectionReader(f, w.file.done, w.file.size-w.file.done), w.file.done)
+	lines, closed := store.ReadLines(io.NewSectionReader(f, w.file.done, w.file.size-w.file.done), w.file.done)
 	defer closed()
 	in.b.begin(w.file.number)
 	in.shown, in.answer = in.shown[:0], 0

@@ -188,7 +188,7 @@ func (tx *Tx) appendLines(lines []byte) error {
 // unchanged to its end, one that opens after the rename sees the new file.
 func trim(f *os.File, size int64, path string) error {
 	// Far more than a timeline ever has; what is before it goes, too.
-	data, err := readRange(f, max(0, size-maxWindow), size)
+	data, err := readRange(f, max(0, size-4*maxWindow), size)
 	if err != nil || bytes.Count(data, []byte{'\n'}) <= windowLines {
 		return err
 	}

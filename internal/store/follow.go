@@ -1,8 +1,6 @@
 package store
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -67,59 +65,6 @@ func (s *Session) each(m Mark, filter Filter, fn func(Entry) error) (Mark, error
 			if err := fn(o.Entry); err != nil {
 				return m, err
 			}
-		}
-	}
-}
-
-// completeLines hands on the lines of f from at, a line's beginning, to size,
-// without the space around them, and where each ends in the file. A line that is
-// too long comes as an empty one; one without its end, which is being written,
-// does not come. The line is good until fn returns.
-func completeLines(f io.ReaderAt, at, size int64, fn func(line []byte, end int64) error) error {
-	var part []byte
-	tooLong := false
-	buf := make([]byte, maxChunk)
-	for at < size {
-		n, err := f.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
-		if n == 0 {
-			if err == nil || errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
-		}
-		chunk := buf[:n]
-		at += int64(n)
-		for {
-			i := bytes.IndexByte(chunk, '\n')
-			if i < 0 {
-				break
-			}
-			part = append(part, chunk[:i]...)
-			chunk = chunk[i+1:]
-			line := bytes.TrimSpace(part)
-			if tooLong || len(line) > maxLine {
-				line = nil
-			}
-			if err := fn(line, at-int64(len(chunk))); err != nil {
-				return err
-			}
-			part, tooLong = part[:0], false
-		}
-		if part = append(part, chunk...); len(part) > maxLine {
-			part, tooLong = part[:0], true
-		}
-	}
-	return nil
-}
-
-// ReadLine reads a line of any length, with its end; of one that is longer than most, its
-// first most+1 bytes.
-func ReadLine(r *bufio.Reader, most int) (line []byte, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		line = append(line, part[:min(len(part), most+1-len(line))]...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
 		}
 	}
 }

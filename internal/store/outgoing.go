@@ -43,21 +43,18 @@ func (s *Session) After(m Mark, limit int, maxBytes int64) (list []Outgoing, los
 		return nil, false, err
 	}
 	defer f.Close()
-	switch {
-	case m.Line == "":
-		m.Off = 0
-	case !m.standsAt(f, size):
-		found, err := m.find(f, size)
-		if err != nil {
+	found := Mark{}
+	if m.Line != "" {
+		if found, err = m.find(f, size); err != nil {
 			return nil, false, err
 		}
-		if found.Seq, found.Pair = m.Seq, m.Pair; found.Off == 0 {
-			found, lost = Mark{Seq: m.Seq + 1}, true
+		if lost = found.Off == 0; lost {
+			m.Seq++
 		}
-		m = found
 	}
+	found.Seq = m.Seq
 	total := int64(0)
-	err = walkEntries(f, m.Off, size, m, func(o Outgoing) bool {
+	err = walkEntries(f, found, size, func(o Outgoing) bool {
 		o.Raw = bytes.Clone(o.Raw)
 		list = append(list, o)
 		total += int64(len(o.Raw))
@@ -92,64 +89,37 @@ func (s *Session) Grown() (stamp [2]int64, ok bool) {
 	return [2]int64{info.Size(), info.ModTime().UnixNano()}, true
 }
 
-// standsAt reports whether the marked entry still stands where it stood.
-func (m Mark) standsAt(f io.ReaderAt, size int64) bool {
-	var end [1]byte
-	if m.Off <= 0 || m.Off > size {
-		return false
-	} else if _, err := f.ReadAt(end[:], m.Off-1); err != nil || end[0] != '\n' {
-		return false
-	}
-	var hashes []string // of the entry, and of the one before it
-	err := linesBack(f, m.Off, func(line []byte, tooLong bool) bool {
-		line = bytes.TrimSpace(line)
-		if _, ok := parseEntry(line); ok && !tooLong {
-			hashes = append(hashes, lineHash(line))
-		}
-		return len(hashes) < 2
-	})
-	switch {
-	case err != nil || len(hashes) == 0:
-		return false
-	case len(hashes) == 1:
-		return hashes[0] == m.Line || joinHash("", hashes[0]) == m.Pair
-	}
-	return joinHash(hashes[1], hashes[0]) == m.Pair
-}
-
-// find looks for the marked entry in the whole file: the last that looks like it, with its
-// number there.
+// find looks for the marked entry, with its number in the file: where it stood, else
+// the last that looks like it.
 func (m Mark) find(f io.ReaderAt, size int64) (found Mark, err error) {
-	err = walkEntries(f, 0, size, Mark{}, func(o Outgoing) bool {
+	err = walkEntries(f, Mark{}, size, func(o Outgoing) bool {
 		if o.Mark.Pair == m.Pair || o.Mark.Seq == 1 && o.Mark.Line == m.Line {
 			found = o.Mark
 		}
-		return true
+		return found.Off == 0 || found.Off != m.Off
 	})
 	return found, err
 }
 
-var errEnough = errors.New("enough")
-
-// walkEntries hands on the entries from off on, which is a line's beginning.
-// prev is the mark of the entry before it.
-func walkEntries(f io.ReaderAt, off, size int64, prev Mark, yield func(Outgoing) bool) error {
-	err := completeLines(f, off, size, func(line []byte, end int64) error {
+// walkEntries hands on the entries behind a mark, each with the mark behind it. Lines
+// that are too long are left out, and so is one that is being written.
+func walkEntries(f io.ReaderAt, m Mark, size int64, yield func(Outgoing) bool) error {
+	lines, done := ReadLines(io.NewSectionReader(f, m.Off, size-m.Off), m.Off)
+	defer done()
+	lines.Most = maxLine
+	for ln, ok := lines.Next(); ok && ln.Ended; ln, ok = lines.Next() {
+		line := bytes.TrimSpace(ln.B)
 		e, ok := parseEntry(line)
-		if !ok {
+		if !ok || ln.Huge {
+			continue
+		}
+		hash := lineHash(line)
+		m = Mark{Seq: m.Seq + 1, Off: lines.Off, Line: hash, Pair: joinHash(m.Line, hash)}
+		if !yield(Outgoing{e, m}) {
 			return nil
 		}
-		m := Mark{Seq: prev.Seq + 1, Off: end, Line: lineHash(line)}
-		m.Pair = joinHash(prev.Line, m.Line)
-		if prev = m; !yield(Outgoing{e, m}) {
-			return errEnough
-		}
-		return nil
-	})
-	if errors.Is(err, errEnough) || errors.Is(err, fs.ErrClosed) {
-		return nil
 	}
-	return err
+	return lines.Err
 }
 
 func lineHash(line []byte) string {

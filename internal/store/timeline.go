@@ -71,16 +71,12 @@ type ReadStats struct {
 	Run   int // the most bad ones in a row
 }
 
-// Readers look at the newest windowLines lines and at most at maxWindow bytes.
-const (
-	maxWindow  = 64 << 20
-	firstChunk = 16 << 10
-	maxChunk   = 64 << 10
-)
+// maxWindow is how many bytes readers look at, beside the newest windowLines lines.
+const maxWindow = 16 << 20
 
 // Newest walks the timeline from its end, in file order reversed. It takes no
-// lock, reads backwards in chunks, and goes no further than the newest 2,200
-// lines (or 64 MiB), so its cost does not grow with the file. Bad lines are
+// lock, reads backwards in blocks, and goes no further than the newest 2,200
+// lines (or 16 MiB), so its cost does not grow with the file. Bad lines are
 // passed over. A missing timeline is empty; one that cannot be read yields one
 // error and ends.
 func (s *Session) Newest(filter Filter) iter.Seq2[Entry, error] {
@@ -152,20 +148,20 @@ func (s *Session) openTimeline() (*os.File, int64, error) {
 // last line first. With stats every line is checked and counted; without, lines
 // that cannot be wanted are not even parsed.
 func newest(f io.ReaderAt, size int64, filter Filter, stats *ReadStats, yield func(Entry) bool) error {
-	run := 0
-	return linesBack(f, size, func(line []byte, tooLong bool) bool {
-		if line = bytes.TrimSpace(line); len(line) == 0 && !tooLong {
+	count, run := 0, 0
+	return LinesBack(f, size, maxWindow, func(line []byte) bool {
+		if count++; count > windowLines {
+			return false
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
 			return true
 		}
 		if stats != nil {
 			stats.Lines++
-		} else if tooLong || !filter.mayMatch(line) {
+		} else if !filter.mayMatch(line) {
 			return true
 		}
-		e, ok := Entry{}, false
-		if !tooLong {
-			e, ok = parseEntry(line)
-		}
+		e, ok := parseEntry(line)
 		if !ok {
 			if stats != nil {
 				stats.Bad++
@@ -175,75 +171,14 @@ func newest(f io.ReaderAt, size int64, filter Filter, stats *ReadStats, yield fu
 			return true
 		}
 		run = 0
-		if !filter.match(e) {
-			return true
-		}
-		e.Raw = bytes.Clone(line) // line is part of a buffer that is used again
-		return yield(e)
+		return !filter.match(e) || yield(e)
 	})
 }
 
-// linesBack hands the lines of the first size bytes of r to yield, the last one
-// first, without their newlines. Of a line over maxLine only the fact is handed
-// on. It stops at the limits of the window or when yield returns false, and
-// never holds more than maxLine and one chunk in memory.
-func linesBack(r io.ReaderAt, size int64, yield func(line []byte, tooLong bool) bool) error {
-	var (
-		space   []byte // what is read goes to its beginning
-		head    []byte // the end of a line whose beginning is not read yet; in space
-		tooLong bool
-		count   int
-		chunk   = firstChunk
-		end     = max(0, size-maxWindow)
-	)
-	emit := func(line []byte) bool {
-		ok := yield(line, tooLong || len(line) > maxLine)
-		tooLong = false
-		count++
-		return ok && count < windowLines
-	}
-	last := true // what follows the final newline is not a line
-	for pos := size; pos > end; {
-		n := min(int64(chunk), pos-end)
-		chunk = min(2*chunk, maxChunk)
-		pos -= n
-		if need := int(n) + len(head); need > len(space) {
-			space = make([]byte, need+need/4)
-		}
-		buf := space[:int(n)+len(head)]
-		copy(buf[n:], head)
-		if _, err := r.ReadAt(buf[:n], pos); err != nil {
-			return err
-		}
-		// Only the new part can hold a newline.
-		for search := int(n); ; {
-			i := bytes.LastIndexByte(buf[:search], '\n')
-			if i < 0 {
-				break
-			}
-			if line := buf[i+1:]; !last || len(line) > 0 || tooLong {
-				if !emit(line) {
-					return nil
-				}
-			}
-			last = false
-			buf, search = buf[:i], i
-		}
-		head = buf
-		if len(head) > maxLine {
-			head, tooLong = head[:0], true
-		}
-	}
-	// Where the byte limit ended the walk, the first line is cut: not a line.
-	if end == 0 && (len(head) > 0 || tooLong) {
-		emit(head)
-	}
-	return nil
-}
-
-// parseEntry reads a line that has no surrounding space.
+// parseEntry reads a line that has no surrounding space. One that is longer than what
+// is written is none.
 func parseEntry(line []byte) (Entry, bool) {
-	if len(line) == 0 || line[0] != '{' || !ValidJSON(line) {
+	if len(line) == 0 || len(line) > maxLine || line[0] != '{' || !ValidJSON(line) {
 		return Entry{}, false
 	}
 	typ, ts := gjson.GetBytes(line, "type"), gjson.GetBytes(line, "ts")

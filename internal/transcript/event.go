@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // EventKind is what happened in a session. Whoever wants to know what a session
@@ -192,7 +193,7 @@ func Events(ctx context.Context, r io.Reader, off int64, h Host, want Want, fn f
 	s := stream{h: h, want: want, fn: fn}
 	s.r.want = &s.want
 	s.r.bounded = off > 0 // a part begins behind a boundary
-	lines, done := ReadLines(interruptible{ctx, r}, off)
+	lines, done := store.ReadLines(interruptible{ctx, r}, off)
 	defer done()
 	defer s.end()
 	for ln, ok := lines.Next(); ok; ln, ok = lines.Next() {
@@ -239,7 +240,7 @@ func eventsIn(ctx context.Context, path string, from, to, most int64, want Want,
 	}
 	if size-from > most {
 		from = size - most
-		lines, done := ReadLines(io.NewSectionReader(f, from, size-from), from)
+		lines, done := store.ReadLines(io.NewSectionReader(f, from, size-from), from)
 		lines.Next() // a part of a line
 		from = lines.Off
 		done()

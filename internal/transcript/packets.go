@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Packets finds the hand-overs that stand in a session's file. A file that grows is
@@ -31,7 +33,7 @@ func (p *Packets) Read(ctx context.Context, path string) error {
 	if _, err := hostIn(f); err != nil {
 		return err
 	}
-	lines, done := ReadLines(interruptible{ctx, io.NewSectionReader(f, p.read, size-p.read)}, p.read)
+	lines, done := store.ReadLines(interruptible{ctx, io.NewSectionReader(f, p.read, size-p.read)}, p.read)
 	defer done()
 	for {
 		ln, ok := lines.Next()

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Session is the index of one file.
@@ -147,7 +148,7 @@ func index(r io.Reader, size int64, path string, host Host) (*Session, error) {
 	// and hash everything several times.
 	s.Entries = make([]Entry, 0, size/2048)
 	s.nodes, s.msgs, s.superseded = make(map[key]int32, size/2048), make(map[key]int32, size/8192), map[int32]int32{}
-	lines, done := ReadLines(r, 0)
+	lines, done := store.ReadLines(r, 0)
 	defer done()
 	var rec record
 	for ln, ok := lines.Next(); ok; ln, ok = lines.Next() {

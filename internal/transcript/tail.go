@@ -49,33 +49,7 @@ func backward(path string, fn func(line []byte) bool) error {
 }
 
 func backwardIn(f io.ReaderAt, size int64, fn func(line []byte) bool) error {
-	var rest []byte // what precedes the first newline of the block read before
-	var read int64
-	for block := int64(64 << 10); size > 0 && read < tailBound; block = min(block*4, 1<<20) {
-		block = min(block, size, tailBound-read)
-		buf := make([]byte, block, int(block)+len(rest))
-		if _, err := f.ReadAt(buf, size-block); err != nil && err != io.EOF {
-			return err
-		}
-		size -= block
-		read += block
-		buf = append(buf, rest...)
-		for {
-			i := bytes.LastIndexByte(buf, '\n')
-			if i < 0 {
-				break
-			}
-			if l := buf[i+1:]; len(l) > 0 && !fn(l) {
-				return nil
-			}
-			buf = buf[:i]
-		}
-		rest = buf
-	}
-	if size == 0 && len(rest) > 0 {
-		fn(bytes.TrimPrefix(rest, bom))
-	}
-	return nil
+	return store.LinesBack(f, size, tailBound, func(line []byte) bool { return fn(bytes.TrimPrefix(line, bom)) })
 }
 
 // TailUsage returns the usage of the last request of the main thread since the
@@ -393,7 +367,7 @@ func LastCompaction(path string, within int64) (after int64, ok bool) {
 	}
 	defer f.Close()
 	from := max(0, size-min(within, maxPart))
-	lines, done := ReadLines(io.NewSectionReader(f, from, size-from), from)
+	lines, done := store.ReadLines(io.NewSectionReader(f, from, size-from), from)
 	defer done()
 	var r record
 	for ln, more := lines.Next(); more; ln, more = lines.Next() {
@@ -416,9 +390,9 @@ func CountNoise(path string, from, within int64) (size, read int64, err error) {
 		return 0, from, err
 	}
 	defer f.Close()
-	lines, done := ReadLines(io.NewSectionReader(f, from, min(end-from, within)), from)
+	lines, done := store.ReadLines(io.NewSectionReader(f, from, min(end-from, within)), from)
 	defer done()
-	lines.most = 1
+	lines.Most = 1
 	for read = from; ; read = lines.Off {
 		ln, ok := lines.Next()
 		if !ok || !ln.Ended {

@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Host names the agent that wrote a file, and with it the file's format.
@@ -180,7 +181,7 @@ func parseTime(raw []byte) int64 {
 
 // hostIn tells whose file it is.
 func hostIn(f io.ReaderAt) (Host, error) {
-	lines, done := ReadLines(io.NewSectionReader(f, 0, 256<<10), 0)
+	lines, done := store.ReadLines(io.NewSectionReader(f, 0, 256<<10), 0)
 	defer done()
 	for range 64 {
 		ln, ok := lines.Next()

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Report is what a session file states about itself, read without the index: the
@@ -65,7 +67,7 @@ func verify(ctx context.Context, r *io.SectionReader) (*Report, error) {
 		},
 		parents: map[key][]string{}, seen: make(map[key]bool, r.Size()/2048), kept: map[string]bool{}, answered: map[key]bool{},
 	}
-	lines, done := ReadLines(interruptible{ctx, r}, 0)
+	lines, done := store.ReadLines(interruptible{ctx, r}, 0)
 	defer done()
 	var rec record
 	for ln, ok := lines.Next(); ok; ln, ok = lines.Next() {
