@@ -84,6 +84,7 @@ func TestDialogue(t *testing.T) {
 	})
 
 	w.talk("removing: a preview", "", false, remove(RemovalOptions{Hosts: []*host.Host{gemini}, Host: "gemini", DryRun: true}))
+	w.talk("removing: a preview in JSON", "", true, remove(RemovalOptions{Hosts: []*host.Host{gemini}, Host: "gemini", DryRun: true}))
 	w.talk("removing: not agreed to", "n\n", false, remove(RemovalOptions{Hosts: []*host.Host{gemini}}))
 	w.talk("removing one, with clones", "\n", false, remove(RemovalOptions{Hosts: []*host.Host{gemini}, Clones: 2}))
 	w.talk("removing it again", "\n", false, remove(RemovalOptions{Hosts: []*host.Host{gemini}, Clones: 2}))

@@ -235,6 +235,18 @@ func TestHookProgram(t *testing.T) {
 	}
 }
 
+// Nobody asked for a mode, and the one that is set works: init leaves it as it is written,
+// or not written.
+func TestInitLeavesTheMode(t *testing.T) {
+	for _, text := range []string{"language: en\n", "language: en\ncompact:\n  mode: off\n"} {
+		w := newWorld(t)
+		w.file(".overtone/config.yaml", text)
+		if i := w.install(host.Of(host.Gemini), ""); w.read(".overtone/config.yaml") != text {
+			t.Errorf("mode %s: %q became %q", i.Mode, text, w.read(".overtone/config.yaml"))
+		}
+	}
+}
+
 // Lines that we add to a TOML file end as its own do.
 func TestTableEndsItsLinesAsTheFile(t *testing.T) {
 	t.Parallel()
@@ -247,6 +259,10 @@ func TestTableEndsItsLinesAsTheFile(t *testing.T) {
 		now := h.read()
 		if lines, crlf := strings.Count(now, "\n"), strings.Count(now, "\r\n"); lines < 3 || want && crlf != lines || !want && crlf > 0 {
 			t.Errorf("%q: %d of %d lines end with CRLF", text, crlf, lines)
+		}
+		// An empty line stands between the user's and ours, and before ours alone none.
+		if rest := strings.TrimPrefix(now, text); (strings.TrimLeft(rest, "\r\n") == rest) != (text == "") {
+			t.Errorf("%q: %q", text, now)
 		}
 	}
 }

@@ -206,8 +206,8 @@ func (c *change) describe() {
 	c.Changed = slices.ContainsFunc(c.Files, func(r fileReport) bool { return r.Action != keep })
 }
 
-// keys are those of a file that are written, each once: a variable by its name, any
-// other by the first part of its path.
+// keys are those of a file that are written: a variable by its name, any other by the
+// first part of its path.
 func keys(f *host.File) (list []string) {
 	if f.Gone {
 		return nil
@@ -222,9 +222,7 @@ func keys(f *host.File) (list []string) {
 		case len(e.Path) > 0:
 			key = e.Path[0]
 		}
-		if !slices.Contains(list, key) {
-			list = append(list, key)
-		}
+		list = append(list, key)
 	}
 	return list
 }
