@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 	case "node":
 		n := Node{Dir: a.Dir, Listen: a.Listen, Name: a.Name, Cluster: a.Cluster, Advertise: a.Advertise, Routes: a.Routes, Tenant: "team", Replicas: 3, Keep: 24 * time.Hour, Now: time.Now, Alone: a.Alone}
 		n.Note = func(text message.Text, args ...any) { fmt.Fprintln(os.Stderr, text.Format(message.EN, args...)) }
-		err = n.Serve(context.Background(), nil)
+		err = n.Serve(context.Background(), func(string) {})
 	case "small disk":
 		err = smallDisk(a)
 	case "shipper":

@@ -27,9 +27,6 @@ import (
 // and nobody answers them elsewhere.
 const roomSubject = "$JS.API.DIRECT.GET.OVT_ROOM"
 
-// errRoom is the end of a server whose disk was full, and no longer is.
-var errRoom = errors.New("there is room again")
-
 const (
 	roomEvery = 2 * time.Second
 	// limitEvery is how often a server anew looks how large its disk is: it stores no

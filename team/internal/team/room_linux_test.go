@@ -30,7 +30,7 @@ func smallDisk(a processArgs) error {
 	}
 	n := Node{Dir: a.Dir, Listen: a.Listen, Tenant: "team", Keep: 24 * time.Hour, Now: time.Now}
 	n.Note = func(text message.Text, args ...any) { fmt.Fprintln(os.Stderr, text.Format(message.EN, args...)) }
-	return n.Serve(context.Background(), nil)
+	return n.Serve(context.Background(), func(string) {})
 }
 
 // The shipper and doctor say that the disk of a hub is full, and the hub goes on

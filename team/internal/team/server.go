@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -76,8 +77,8 @@ func (n Node) secret(name string) (string, error) {
 func NodeDir(root string) string { return filepath.Join(folder(root), "hub") }
 
 // Serve runs the node until the context ends. told hears it once machines can
-// connect and the streams are there, or the node is to go on alone. Where a full disk has stopped the server and there
-// is room again, another one follows it.
+// connect and the streams are there, or the node is to go on alone. Where one server
+// cannot go on, another one follows it.
 func (n Node) Serve(ctx context.Context, told func(url string)) error {
 	if n.Cluster != "" && len(n.Routes) == 0 {
 		return message.WithHint(message.Fail(message.TeamNoRoutes), message.HintTeamRoutes)
@@ -96,18 +97,22 @@ func (n Node) Serve(ctx context.Context, told func(url string)) error {
 		return message.WithHint(message.Fail(message.TeamUpTwice, n.Dir), message.HintTeamUpTwice)
 	}
 	defer release()
+	var once sync.Once
 	for first := true; ; first = false {
-		err := n.serve(ctx, told)
-		if !errors.Is(err, errRoom) && (first || !errors.Is(err, syscall.ENOSPC)) {
+		err := n.serve(ctx, func(url string) { once.Do(func() { told(url) }) })
+		if !errors.Is(err, errAnew) && (first || !errors.Is(err, syscall.ENOSPC)) {
 			return err
 		}
-		if told = nil; pause(ctx, roomEvery) != nil {
+		if pause(ctx, roomEvery) != nil {
 			return nil
 		}
 	}
 }
 
-// serve runs one server. [errRoom] asks for the next.
+// errAnew asks for another server: there is room on the disk again, or a new certificate.
+var errAnew = errors.New("the server begins anew")
+
+// serve runs one server.
 func (n Node) serve(ctx context.Context, told func(url string)) (err error) {
 	// A server that cannot listen ends the program without a word.
 	for _, addr := range []string{n.Listen, n.Cluster} {
@@ -139,9 +144,14 @@ func (n Node) serve(ctx context.Context, told func(url string)) (err error) {
 	if err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
-	opts.NoSigs = true
+	door := &door{}
+	opts.NoSigs, opts.CustomClientAuthentication, opts.AlwaysEnableNonce = true, door, true
 	srv, err := server.NewServer(opts)
 	if err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	door.srv = srv
+	if err := door.open(opts); err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
 	srv.ConfigureLogger()
@@ -156,7 +166,7 @@ func (n Node) serve(ctx context.Context, told func(url string)) (err error) {
 		// The server waits for connections that are being made, for as long as those may
 		// take. What is acknowledged is on the disk by then.
 		patience := time.Second
-		if errors.Is(err, errRoom) { // another one opens the same files
+		if errors.Is(err, errAnew) { // another one opens the same files
 			patience = time.Minute
 		}
 		select {
@@ -176,7 +186,7 @@ func (n Node) serve(ctx context.Context, told func(url string)) (err error) {
 		return err
 	}
 	defer admin.Close()
-	return n.tend(ctx, srv, admin, known, told)
+	return n.tend(ctx, door, admin, known, told)
 }
 
 // How often, and how many times, to look at a cluster that is coming up.
@@ -236,7 +246,8 @@ const aloneAfter = 10 * time.Second
 // tend makes what is missing on the hub, and takes new machines in while the node runs,
 // wherever in the cluster they were invited; known is the list that it started with, nil
 // where it lets nobody in yet.
-func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []byte, told func(url string)) error {
+func (n Node) tend(ctx context.Context, door *door, admin *Hub, known []byte, told func(url string)) error {
+	srv := door.srv
 	disk := &keeper{n: n, srv: srv, begun: n.Now()}
 	if _, err := admin.nc.Subscribe(roomSubject, disk.answer); err != nil {
 		return err
@@ -253,8 +264,12 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []
 		if now, err := os.ReadFile(n.path(usersFile)); heard && err == nil && !bytes.Equal(now, known) {
 			// Half of an edit by hand, or a full disk, which is told, does not end the hub; the
 			// next look finds it whole.
-			if _, err := n.writeConfig(true); err == nil {
-				if err := srv.Reload(); err != nil {
+			if conf, err := n.writeConfig(true); err == nil {
+				opts, err := server.ProcessConfigFile(conf)
+				if err == nil {
+					err = door.open(opts)
+				}
+				if err != nil {
 					return fmt.Errorf("hub: %w", err)
 				}
 				known, settled = now, false
@@ -287,14 +302,12 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []
 		case <-hour.C:
 			// A hub may run for longer than its certificate holds.
 			if renewed, err := n.makeCertificate(); err == nil && renewed {
-				if err := srv.Reload(); err != nil {
-					return fmt.Errorf("hub: %w", err)
-				}
+				return errAnew
 			}
 		case <-tick.C:
 		}
 		if ticks%4 == 0 && disk.tell() {
-			return errRoom
+			return errAnew
 		}
 	}
 }
@@ -521,8 +534,8 @@ func (n Node) prepare() error {
 }
 
 // writeConfig writes the server's configuration. It is a file, and not values in
-// memory, so that a stock nats-server can be started with it as well. Only an open node
-// lets machines in.
+// memory, because only a file can give an account JetStream, and so that a stock
+// nats-server can be started with it as well. Only an open node lets machines in.
 func (n Node) writeConfig(open bool) (string, error) {
 	list, err := n.users()
 	if err != nil {

@@ -619,6 +619,40 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
+// A machine that is shut out loses the connection that it has, and one of a tenant that
+// the hub did not have is let in: both while the hub runs.
+func TestDoor(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	stays, goes := n.machine(t, "stays").dial(), n.machine(t, "goes").dial()
+	if err := n.Revoke("goes"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() error {
+		if goes.nc.IsConnected() {
+			return errors.New("a machine that was shut out is still in")
+		}
+		return nil
+	})
+	if !stays.nc.IsConnected() || stays.nc.Reconnects > 0 {
+		t.Error("another machine was thrown out, too")
+	}
+	other := n
+	other.Tenant = "other"
+	set, err := other.Invite("elsewhere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := DialNew(t.Context(), set, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := h.nc.FlushTimeout(patience); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestLease(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -721,12 +755,12 @@ func TestInviteAtStart(t *testing.T) {
 func TestUpTwice(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
-	if err := n.Serve(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "running already") {
+	if err := n.Serve(t.Context(), func(string) {}); err == nil || !strings.Contains(err.Error(), "running already") {
 		t.Errorf("the same folder twice: %v", err)
 	}
 	other := n
 	other.Dir = fastDir(t)
-	if err := other.Serve(t.Context(), nil); err == nil || strings.Contains(err.Error(), "running already") {
+	if err := other.Serve(t.Context(), func(string) {}); err == nil || strings.Contains(err.Error(), "running already") {
 		t.Errorf("the same address twice: %v", err)
 	}
 	// A key that another invitation replaced is one that the hub does not know.
@@ -845,7 +879,7 @@ func TestHubStops(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				var told time.Time
 				time.AfterFunc(after, func() { told = time.Now(); stop() })
-				_ = n.Serve(ctx, nil) // a certificate that nobody accepts is an error, too
+				_ = n.Serve(ctx, func(string) {}) // a certificate that nobody accepts is an error, too
 				<-ctx.Done()
 				if took := time.Since(told); took > 2*time.Second {
 					t.Errorf("%v after the start it takes %v", after, took)
