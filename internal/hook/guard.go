@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ func (c *call) guard(rest host.Reply) (host.Reply, error) {
 	}
 	reason := ""
 	readOnly := func(line string) bool {
-		ok, why := shellcmd.ReadOnly(line)
+		ok, why := c.place().ReadOnly(line)
 		if !ok {
 			reason = why.In(c.lang)
 		}
@@ -60,6 +61,11 @@ func (c *call) guard(rest host.Reply) (host.Reply, error) {
 	return r, nil
 }
 
+// place is where a command is run.
+func (c *call) place() shellcmd.Place {
+	return shellcmd.Place{Dir: cmp.Or(c.in.Cwd, c.env.Dir), Home: c.env.Getenv("HOME")}
+}
+
 // closed is the guard's answer where the state cannot be read: whether a workflow
 // runs is not known, so the main agent reads, asks and delegates only. Where not even
 // the folder is there, no workflow has ever run.
@@ -70,7 +76,7 @@ func (c *call) closed(rest host.Reply, err error) (host.Reply, error) {
 	}
 	reads := tool.Kind == host.ShellTool && tool.Command != ""
 	if reads {
-		reads, _ = shellcmd.ReadOnly(tool.Command)
+		reads, _ = c.place().ReadOnly(tool.Command)
 	}
 	if reads || tool.Kind != host.ShellTool && !tool.Kind.Edits() {
 		return rest, err
@@ -153,11 +159,7 @@ func (c *call) spellings(path string) []string {
 		path = c.env.Getenv("HOME") + rest
 	}
 	if !filepath.IsAbs(path) {
-		dir := c.in.Cwd
-		if dir == "" {
-			dir = c.env.Dir
-		}
-		path = dir + string(filepath.Separator) + path
+		path = c.place().Dir + string(filepath.Separator) + path
 	}
 	clean := filepath.Clean(path)
 	return slices.Compact([]string{clean, followed(clean, maxLinks), followed(path, maxLinks)})

@@ -122,8 +122,9 @@ func findGitDir(dir string) (string, error) {
 }
 
 func isGitDir(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, "HEAD"))
-	if err != nil || !info.Mode().IsRegular() {
+	// A link that leads nowhere yet names a branch without commits.
+	info, err := os.Lstat(filepath.Join(dir, "HEAD"))
+	if err != nil || info.IsDir() {
 		return false
 	}
 	_, err = os.Stat(filepath.Join(dir, "refs"))

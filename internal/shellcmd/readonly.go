@@ -28,9 +28,13 @@ func (r Refusal) In(lang message.Lang) string { return r.text.Format(lang, r.wha
 // command must match a shape as a whole; everything else is refused. What the user
 // set up (aliases, configuration, PATH) is trusted: the guard keeps an agent to its
 // role, it is no sandbox.
-func ReadOnly(line string) (bool, Refusal) {
+func ReadOnly(line string) (bool, Refusal) { return Place{}.ReadOnly(line) }
+
+// ReadOnly also looks at the repositories that git would be run in, from here.
+func (p Place) ReadOnly(line string) (bool, Refusal) {
 	g := newGuard(maxSteps)
 	g.script(line, syntax.LangBash)
+	g.repositories(p)
 	if g.err != nil && g.why.what == "" {
 		g.why = Refusal{message.GuardSyntax, g.err.Error()}
 	}
@@ -86,6 +90,8 @@ var errDenied = errors.New("not known to only read")
 type guard struct {
 	walker
 	why Refusal
+	git bool // git is run, or a program that runs it
+	routes
 }
 
 func newGuard(fuel int) *guard {
@@ -266,6 +272,8 @@ func (g *guard) run(args []arg) {
 			g.refuse(refusal(name, args[1:], at))
 			return
 		}
+		g.git = g.git || slices.Contains([]string{"git", "gh", "cloc"}, name)
+		g.follow(name, args[1:])
 		for _, inner := range m.commands {
 			g.run(inner)
 		}

@@ -22,6 +22,8 @@ type arg struct {
 	known int
 	// one says that the word is exactly one argument.
 	one bool
+	// home says that it is the home directory, with text behind it that is certain.
+	home bool
 	traits
 }
 
@@ -152,6 +154,7 @@ type expansion struct {
 	splits bool // it may become any number of arguments
 	many   bool // it may become none or several, which start like the word
 	filled bool // it is never empty; else what follows may come first
+	home   bool // it is the home directory
 }
 
 func (b *builder) static(text string) {
@@ -164,6 +167,7 @@ func (b *builder) static(text string) {
 }
 
 func (b *builder) dynamic(e expansion) {
+	b.home = e.home && !b.Dynamic && b.buf.Len() == 0
 	switch {
 	case !b.Dynamic:
 		b.known = b.buf.Len()
@@ -217,7 +221,7 @@ func (b *builder) literal(text string, first bool) {
 		case c == '\\':
 			i++
 		case c == '~' && i == 0 && first:
-			b.dynamic(expansion{guess: "~", traits: traits{safe: true}, filled: true})
+			b.dynamic(expansion{guess: "~", traits: traits{safe: true}, filled: true, home: true})
 			start = 1
 		case c == '*', c == '?', c == '[' && b.globs:
 			add(i)
@@ -333,7 +337,7 @@ func (w *walker) param(b *builder, p *syntax.ParamExp, s *scope, in quoting) {
 	case p.Length || unchanged && slices.Contains([]string{"#", "?", "$"}, name):
 		e.traits, e.filled = traits{true, true, true}, true
 	case unchanged && (name == "HOME" || name == "PWD"): // no line that passes sets them
-		e.safe = true
+		e.safe, e.home = true, name == "HOME"
 	}
 	e.splits = e.splits && (all || !e.whole)
 	if all && plain && in == inQuotes && b.sole && b.cuts && len(s.args) > 0 {
