@@ -306,18 +306,21 @@ func (w *cloner) end(src, dst *os.File) (lines []byte, err error) {
 			return nil, err
 		}
 	}
+	at := w.ch.Now.UTC().Format(stamp)
 	if w.s.Host == Codex {
 		if note == "" {
 			return nil, nil
 		}
-		lines = appendString([]byte(`{"timestamp":`), w.ch.Now.UTC().Format(stamp))
+		line := store.Pairs("timestamp", at)
 		// Where its lines are counted, Codex resumes no rollout whose last one is not.
 		last, err := w.s.Raw(src, len(w.s.Entries)-1)
 		if n, bad := strconv.Atoi(string(field(last, "ordinal"))); err == nil && bad == nil {
-			lines = strconv.AppendInt(append(lines, `,"ordinal":`...), int64(n)+1, 10)
+			line.Add("ordinal", n+1)
 		}
-		lines = append(lines, `,"type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":`...)
-		return w.noted(appendString(lines, note), "}]}}"), nil
+		line.Add("type", "response_item")
+		line.Add("payload", store.Pairs("type", "message", "role", "developer",
+			"content", []store.Fields{store.Pairs("type", "input_text", "text", note)}))
+		return w.noted(line), nil
 	}
 	leaf := w.fix.end
 	if note != "" {
@@ -328,21 +331,30 @@ func (w *cloner) end(src, dst *os.File) (lines []byte, err error) {
 			}
 			leaf = field(last, "uuid")
 		}
-		id := appendString(nil, NewID(Claude, w.ch.Now))
-		lines = append(append(append([]byte(`{"parentUuid":`), leaf...), `,"isSidechain":false,"type":"user","isMeta":true,"uuid":`...), id...)
-		lines = appendString(append(lines, `,"timestamp":`...), w.ch.Now.UTC().Format(stamp))
-		lines = appendString(append(lines, `,"cwd":`...), w.s.CWD)
-		lines = appendString(append(lines, `,"sessionId":`...), w.ch.ID)
-		lines = w.noted(appendString(append(lines, `,"message":{"role":"user","content":`...), note), "}}")
-		leaf = id
+		id := NewID(Claude, w.ch.Now)
+		lines = w.noted(store.Pairs("parentUuid", json.RawMessage(leaf), "isSidechain", false, "type", "user", "isMeta", true, "uuid", id,
+			"timestamp", at, "cwd", w.s.CWD, "sessionId", w.ch.ID, "message", store.Pairs("role", "user", "content", note)))
+		leaf = store.EncodeJSON(id)
 	}
-	return append(lines, w.s.trailer(w.ch, leaf)...), nil
+	// Without a word on where to go on, the host would take whatever branch happens to
+	// stand last in the file.
+	if leaf != nil {
+		lines = appendLine(lines, store.Pairs("type", "last-prompt", "leafUuid", json.RawMessage(leaf), "explicit", true, "sessionId", w.ch.ID))
+	}
+	if w.ch.Title != "" {
+		lines = appendLine(lines, store.Pairs("type", "custom-title", "customTitle", w.ch.Title, "sessionId", w.ch.ID))
+	}
+	return lines, nil
 }
 
-// noted ends the line of a note, marked as ours so that a clone of the clone has one
-// note, not two.
-func (w *cloner) noted(line []byte, end string) []byte {
-	return append(Mark(append(line, end...), Marker{Source: w.s.ID, Level: "note"}), '\n')
+// noted is the line of a note, marked as ours so that a clone of the clone has one note,
+// not two.
+func (w *cloner) noted(line store.Fields) []byte {
+	return append(Mark(store.EncodeJSON(line), Marker{Source: w.s.ID, Level: "note"}), '\n')
+}
+
+func appendLine(lines []byte, line store.Fields) []byte {
+	return append(append(lines, store.EncodeJSON(line)...), '\n')
 }
 
 const stamp = "2006-01-02T15:04:05.000Z"
@@ -405,22 +417,6 @@ func (w *cloner) idsOf(e *Entry) []span {
 	}
 	slices.SortFunc(w.spans, func(a, b span) int { return int(a.off - b.off) })
 	return w.spans
-}
-
-// trailer is what a clone adds at its end: its title, and where to go on when
-// the last message is gone; without that note the host would take whatever
-// branch happens to stand last in the file.
-func (s *Session) trailer(ch *Change, end []byte) []byte {
-	var b []byte
-	if end != nil {
-		b = append(append(b, `{"type":"last-prompt","leafUuid":`...), end...)
-		b = append(b, `,"explicit":true,"sessionId":`...)
-		b = append(appendString(b, ch.ID), "}\n"...)
-	}
-	if ch.Title != "" {
-		b = append(append(b, textObject("type", "custom-title", "customTitle", ch.Title, "sessionId", ch.ID)...), '\n')
-	}
-	return b
 }
 
 // withID appends an entry that is rewritten anyway, with its session ids

@@ -8,6 +8,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -113,48 +115,16 @@ func hex4(b []byte) (r rune, ok bool) {
 	return r, true
 }
 
-func scanNumber(b []byte, i int) int {
-	digits := func() bool {
-		j := i
-		for i < len(b) && b[i] >= '0' && b[i] <= '9' {
-			i++
-		}
-		return i > j
+// scanScalar returns the index after the number or literal at b[i], or -1.
+func scanScalar(b []byte, i int) int {
+	end := i
+	for end < len(b) && (b[end] > ' ' && b[end] != ',' && b[end] != ']' && b[end] != '}') {
+		end++
 	}
-	if i < len(b) && b[i] == '-' {
-		i++
-	}
-	switch {
-	case i < len(b) && b[i] == '0':
-		i++
-	case !digits():
+	if end == i || !gjson.ValidBytes(b[i:end]) { //nolint:forbidigo // it is not deep
 		return -1
 	}
-	if i < len(b) && b[i] == '.' {
-		i++
-		if !digits() {
-			return -1
-		}
-	}
-	if i < len(b) && b[i]|0x20 == 'e' {
-		i++
-		if i < len(b) && (b[i] == '+' || b[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return -1
-		}
-	}
-	return i
-}
-
-func scanLiteral(b []byte, i int) int {
-	for _, l := range [...]string{"true", "false", "null"} {
-		if len(b)-i >= len(l) && string(b[i:i+len(l)]) == l {
-			return i + len(l)
-		}
-	}
-	return -1
+	return end
 }
 
 // skip returns the index after the value that starts at b[i], or -1.
@@ -187,10 +157,8 @@ func skipDeep(b []byte, i, depth int) int {
 			return -1
 		}
 		return c.i
-	case 't', 'f', 'n':
-		return scanLiteral(b, i)
 	}
-	return scanNumber(b, i)
+	return scanScalar(b, i)
 }
 
 // open consumes the bracket ch when the next value starts with it.
@@ -476,15 +444,3 @@ func units(raw []byte) (n int) {
 }
 
 func appendString(dst []byte, s string) []byte { return append(dst, store.EncodeJSON(s)...) }
-
-// textObject is an object of alternating names and texts.
-func textObject(pairs ...string) []byte {
-	out := []byte{'{'}
-	for i := 0; i < len(pairs); i += 2 {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = appendString(append(appendString(out, pairs[i]), ':'), pairs[i+1])
-	}
-	return append(out, '}')
-}

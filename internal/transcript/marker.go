@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // markerKey is the key a clone adds to the lines whose text it replaced. Hosts
@@ -25,7 +27,7 @@ func Mark(entry []byte, m Marker) []byte {
 	if end < 0 {
 		return entry
 	}
-	marker := textObject("source", m.Source, "uuid", m.UUID, "level", m.Level, "sha256", m.Hash)
+	marker := store.EncodeJSON(store.Pairs("source", m.Source, "uuid", m.UUID, "level", m.Level, "sha256", m.Hash))
 	return slices.Concat(entry[:end], []byte(`,"`+markerKey+`":`), marker, entry[end:])
 }
 

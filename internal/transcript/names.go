@@ -74,8 +74,7 @@ func NameRollout(path, id, title string, now time.Time) error {
 			line = append(line, '\n') // somebody was killed while writing
 		}
 	}
-	line = append(line, textObject("id", id, "thread_name", title, "updated_at", now.UTC().Format(time.RFC3339Nano))...)
-	_, err = f.Write(append(line, '\n'))
+	_, err = f.Write(appendLine(line, store.Pairs("id", id, "thread_name", title, "updated_at", now.UTC().Format(time.RFC3339Nano))))
 	return err
 }
 
