@@ -2,7 +2,6 @@ package compact
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -341,30 +340,4 @@ func spoken(text string) (han, latin int) {
 		}
 	}
 	return han, latin
-}
-
-// UnmarshalJSON reads words, also those that older versions have stored: of these the
-// newest count, and the first message is not known.
-func (w *Words) UnmarshalJSON(data []byte) error {
-	type plain Words
-	var old struct {
-		plain
-		Latest Word   `json:"latest"`
-		Goal   string `json:"goal"`
-		Since  []Word `json:"since"`
-		Number int    `json:"requests"`
-	}
-	if err := json.Unmarshal(data, &old); err != nil {
-		return err
-	}
-	if *w = Words(old.plain); old.Latest.Text == "" || len(w.Heard) > 0 {
-		return nil
-	}
-	for _, said := range slices.Concat(old.Since, []Word{{Text: old.Goal}, old.Latest}) {
-		if said.Text = ends(said.Text, maxOlder); said.Text != "" && !slices.ContainsFunc(w.Heard, func(o Word) bool { return o.Text == said.Text }) {
-			w.Heard = append(w.Heard, Word{Text: said.Text, To: said.To})
-		}
-	}
-	w.Count = max(old.Number, len(w.Heard))
-	return nil
 }

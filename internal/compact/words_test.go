@@ -446,44 +446,6 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// Words that older versions have stored: the newest are kept as that, and none of them is
-// told as the session's first message.
-func TestWordsOfOlderVersions(t *testing.T) {
-	t.Parallel()
-	const old = `{"latest":{"to":"By hand, or generated?","text":"2 (Generated)"},"goal":"Write the importer.","goalAt":2,
-		"since":[{"text":"Port the shop.","task":1},{"text":"rows are UTF-8"},{"text":"Write the importer.","task":2}],
-		"held":[{"text":"Never push to main.","hold":4,"at":1}],"decided":["Decision: no XML."],"han":3,"latin":40,"requests":7,
-		"said":"The importer is half done.","asked":"Shall I go on?","proposal":"Shall I go on?","options":{"1":"a"},"evidence":["user-last","told-to-stop"]}`
-	var w Words
-	if err := json.Unmarshal([]byte(old), &w); err != nil {
-		t.Fatal(err)
-	}
-	want := Words{Heard: []Word{{Text: "Port the shop."}, {Text: "rows are UTF-8"}, {Text: "Write the importer."}, {Text: "2 (Generated)", To: "By hand, or generated?"}}, Count: 7}
-	if d := cmp.Diff(want, w); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-	if state, sign := w.State(false); state != StateUnknown || sign != SignNothing || w.Newest().Text != "2 (Generated)" {
-		t.Errorf("%s by %s, newest %q", state, sign, w.Newest().Text)
-	}
-	missed, _ := w.Missed(Words{}.Hear("Go on.", Typed, noon), 0)
-	for name, next := range map[string]Words{"typed": w.Hear("Go on.", Typed, noon), "missed": missed} {
-		if next.First.Text != "" || next.Count != 8 || next.Newest().Text != "Go on." || len(next.Heard) != 5 {
-			t.Errorf("%s: first %q, %d messages, newest %q", name, next.First.Text, next.Count, next.Newest().Text)
-		}
-	}
-	for data, count := range map[string]int{`{"latest":{"text":"go"}}`: 1, `{}`: 0, `{"goal":"x","requests":3}`: 0, `{"asking":"Which?"}`: 0} {
-		var w Words
-		if err := json.Unmarshal([]byte(data), &w); err != nil || w.Count != count || len(w.Heard) != count {
-			t.Errorf("%s: %+v, %v", data, w, err)
-		}
-	}
-	// A thread that holds them is read, too.
-	var th Thread
-	if err := json.Unmarshal([]byte(`{"state":{"seen":[],"said":[],"before":[],"plan":{},"slice":{}},"first":"Port the shop.","latest":"2","words":`+old+`}`), &th); err != nil || th.Words.Count != 7 {
-		t.Errorf("%+v, %v", th.Words, err)
-	}
-}
-
 // The language is that of the user's own short texts: logs are English everywhere, and
 // names of files belong to none.
 func TestWordsLang(t *testing.T) {

@@ -441,7 +441,7 @@ func TestAliasesOfTheUser(t *testing.T) {
 func TestOlderMemory(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
-		"older":   `{"outbox":[{"model":"REVIEW is next","at":"2026-03-01T11:00:00Z"}],"thread":"a1","watch":{"state":{"worked":true,"seen":["commit"],"said":[],"before":[],"plan":{},"slice":{}},"first":"begin","latest":"do it","words":{"latest":{"text":"do it"},"goal":"write the parser","goalAt":1,"held":[{"text":"x","hold":1}],"requests":2}}}`,
+		"older":   `{"outbox":[{"model":"REVIEW is next","at":"2026-03-01T11:00:00Z"}],"thread":"a1","watch":{"state":{"worked":true,"seen":["commit"],"said":[],"before":[],"plan":{},"slice":{}},"first":"begin","latest":"do it","words":{"latest":{"text":"do it"},"goal":"write the parser","goalAt":1,"heard":[{"text":"do it"}],"count":2}}}`,
 		"damaged": `{"outbox":[`,
 	} {
 		t.Run(name, func(t *testing.T) {

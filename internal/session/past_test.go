@@ -73,7 +73,6 @@ func TestReadPast(t *testing.T) {
 		"up to its own line":            {list: append(slices.Clone(older), boundaryLine(21), summaryLine(22, "about both"), userLine(30, "the third wish")), summary: "about both", written: true, heard: []string{"the second wish"}, lacks: []string{"the third wish"}},
 		"without what was handed over":  {list: []string{userLine(1, "the first wish"), userLine(10, "the second wish")}, mark: Mark{At: at(5)}, heard: []string{"the second wish"}, lacks: []string{"the first wish"}},
 		"with what was said before":     {list: older, words: `{"first":{"text":"the very first wish"},"heard":[{"text":"an old wish"}],"count":9}`, heard: []string{"the second wish", "an old wish", "first message: “the very first wish”"}},
-		"as an older version wrote it":  {list: older, words: `{"latest":{"text":"an old wish"},"goal":"an older task","goalAt":3,"since":[{"text":"by the way"}],"held":[{"text":"x","hold":3}],"requests":9}`, heard: []string{"the second wish", "an old wish", "an older task", "by the way"}, lacks: []string{"first message"}},
 		"what only hooks have heard":    {list: older, hooks: wordsAt(12, "the third wish"), heard: []string{"the third wish", "the second wish"}},
 		"heard and written":             {list: older, hooks: wordsAt(12, "the second wish"), heard: []string{"words, newest first\n- “the second wish”\n- “the first wish”\n\n"}},
 		"heard before the newest line":  {list: older, hooks: wordsAt(9, "taken back"), heard: []string{"the second wish"}, lacks: []string{"taken back"}},

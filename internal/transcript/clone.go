@@ -318,8 +318,8 @@ func (w *cloner) end(src, dst *os.File) (lines []byte, err error) {
 			line.Add("ordinal", n+1)
 		}
 		line.Add("type", "response_item")
-		line.Add("payload", store.Pairs("type", "message", "role", "developer",
-			"content", []store.Fields{store.Pairs("type", "input_text", "text", note)}))
+		const message = `{"type":"message","role":"developer","content":[{"type":"input_text","text":`
+		line.Add("payload", json.RawMessage(message+string(store.EncodeJSON(note))+"}]}"))
 		return w.noted(line), nil
 	}
 	leaf := w.fix.end

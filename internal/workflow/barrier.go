@@ -160,7 +160,7 @@ func ParseBarriers(data []byte) (Barriers, error) {
 }
 
 // Encode writes the file.
-func (b Barriers) Encode() []byte { return b.object().file() }
+func (b Barriers) Encode() []byte { return store.JSONFile(b.object()) }
 
 // RebuildBarriers derives the groups from the state, which is the source of
 // truth. A group that none of its stages has been handed over for is empty.

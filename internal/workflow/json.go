@@ -170,17 +170,6 @@ func (o *object) put(key string, v any) {
 // MarshalJSON never fails.
 func (o object) MarshalJSON() ([]byte, error) { return o.compact(), nil }
 
-// file is the object as it stands in a file: two spaces and a final newline.
-func (o object) file() []byte {
-	raw := o.compact()
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		b.Write(raw)
-	}
-	b.WriteByte('\n')
-	return b.Bytes()
-}
-
 func (o object) compact() []byte {
 	b := []byte{'{'}
 	for k, raw := range o.All() {

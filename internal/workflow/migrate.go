@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // EnsureV4 turns a version 3 state file into version 4. One of version 4, or of
@@ -50,7 +52,7 @@ func EnsureV4(data []byte) ([]byte, error) {
 	if !o.Has("pendingRetry") {
 		o.put("pendingRetry", nil)
 	}
-	return o.file(), nil
+	return store.JSONFile(o), nil
 }
 
 // activeV3 reports whether version 3's derivePhase is neither IDLE nor COMPLETE.

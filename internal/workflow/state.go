@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // version is the state format that this engine writes.
@@ -220,7 +222,7 @@ func (s *State) Encode() []byte {
 	o := s.raw.clone()
 	o.put("version", version)
 	o.fields(*s)
-	return o.file()
+	return store.JSONFile(o)
 }
 
 func emptyList[T any](l []T) []T {
