@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,6 +21,9 @@ func stoppedHolder(t *testing.T, dir string) (resume func()) {
 	cmd := startChild(t, "hold", dir, "0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
@@ -45,8 +49,8 @@ func init() {
 	holdLock = func(s *Session) error {
 		return s.Update(func(*Tx) error {
 			fmt.Println("held")
-			time.Sleep(time.Minute)
-			return nil
+			_, err := io.Copy(io.Discard, os.Stdin) // as long as the test lives
+			return err
 		})
 	}
 }
