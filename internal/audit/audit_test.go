@@ -398,6 +398,14 @@ func TestCache(t *testing.T) {
 			t.Errorf("%s is not kept", f.Path)
 		}
 	}
+	for what, change := range map[string]func(*transcript.File){
+		"another size": func(f *transcript.File) { f.Size++ }, "another time": func(f *transcript.File) { f.ModTime = f.ModTime.Add(1) }, "another file": func(f *transcript.File) { f.Path += "x" },
+	} {
+		f := o.Files[0]
+		if change(&f); openCache(path, o.Settings).find(f) != nil {
+			t.Errorf("%s: what is kept is taken for it", what)
+		}
+	}
 	equal(t, "warm", run(t, o), first)
 	for name, data := range map[string][]byte{"empty": nil, "garbage": []byte("garbage"), "cut": kept[:len(kept)/2], "flipped": flip(kept)} {
 		if err := os.WriteFile(path, data, 0o600); err != nil {

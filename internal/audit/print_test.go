@@ -152,6 +152,16 @@ func TestPrintTrials(t *testing.T) {
 	}
 	p.print("nothing better", 200, message.ZH, func(term *terminal.Terminal) { r.PrintTrials(term, trials) })
 	golden(t, "trials.txt", p.text())
+	// Whichever is chosen is the one that is advised.
+	for i := range trials {
+		trials[i].Chosen = i == 3
+	}
+	advised := &page{root: root}
+	advised.print("", 200, message.EN, func(term *terminal.Terminal) { r.PrintTrials(term, trials) })
+	lines := strings.Split(strings.TrimSpace(advised.text()), "\n")
+	if name := trials[3].name(message.EN); !strings.Contains(lines[len(lines)-1], name) || !strings.Contains(advised.text(), name+" ←") {
+		t.Errorf("%s is chosen:\n%s", name, advised.text())
+	}
 }
 
 // Every number of the report, as programs read it.
@@ -272,6 +282,109 @@ func TestSmallRules(t *testing.T) {
 	equal(t, "a line", lineAround(text, text[8:13]), "two three")
 	long := []byte(strings.Repeat("x", 300) + "MID" + strings.Repeat("y", 300))
 	equal(t, "a long line", lineAround(long, long[300:303]), strings.Repeat("x", 120)+"MID"+strings.Repeat("y", 117))
+}
+
+// A planned compaction comes at a boundary, between turns or within one, and each sum has
+// its own.
+func TestPlaced(t *testing.T) {
+	t.Parallel()
+	at, forced, between, wasted := placed([]Planned{
+		{Boundary: []string{"commit"}}, {Boundary: []string{"commit"}, Between: true}, {Boundary: []string{"tests"}, Wasted: true},
+		{Between: true}, {Between: true, Wasted: true}, {},
+	})
+	equal(t, "at boundaries, forced, between turns, for nothing", []int{at, forced, between, wasted}, []int{3, 1, 2, 2})
+}
+
+// What is joined in one row adds up, a price that nobody knows included.
+func TestJoinedBuckets(t *testing.T) {
+	t.Parallel()
+	row := func(id string, requests, unpriced int, usd *float64) *bucket {
+		b := &bucket{sessions: map[string]bool{id: true}}
+		b.Compactions, b.Requests, b.Unpriced, b.USD = 1, requests, int64(unpriced), usd
+		return b
+	}
+	sum := row("a", 2, 10, nil)
+	sum.join(row("b", 3, 20, nil))
+	equal(t, "no price at all", sum.USD, (*float64)(nil))
+	sum.join(row("a", 4, 0, ptr(1.5)))
+	sum.join(row("c", 1, 0, ptr(2.0)))
+	equal(t, "sums", []any{len(sum.sessions), sum.Compactions, sum.Requests, sum.Unpriced, *sum.USD}, []any{3, 4, 10, int64(30), 3.5})
+}
+
+// The ten newest compactions are listed, and how many more there are.
+func TestNewestAreListed(t *testing.T) {
+	t.Parallel()
+	for n, more := range map[int]string{listedCompactions: "", listedCompactions + 2: "2 more"} {
+		var s Session
+		for i := range n {
+			s.Compactions = append(s.Compactions, Compaction{N: i + 1, Time: fmt.Sprintf("2026-03-%02dT00:00:00Z", i+1)})
+		}
+		for _, all := range []bool{false, true} {
+			p := &page{root: "no folder"}
+			p.print("", 200, message.EN, func(term *terminal.Terminal) {
+				printer{Terminal: term, Report: &Report{Sessions: []Session{s}}, all: all}.newest()
+			})
+			got, want := p.text(), min(n, listedCompactions)
+			if all {
+				want = n
+			}
+			if strings.Count(got, "\n2026-03-")+strings.Count(got, "\n  2026-03-") != want || strings.Contains(got, " more") != (more != "" && !all) || !all && !strings.Contains(got, more) {
+				t.Errorf("%d, all %v:\n%s", n, all, got)
+			}
+		}
+	}
+}
+
+// Right behind a compaction nothing is known of how full the context is.
+func TestNowBehindACompaction(t *testing.T) {
+	t.Parallel()
+	now := func(w *writer) Moment {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), w.id+".jsonl")
+		write(t, filepath.Dir(path), filepath.Base(path), w.out.Bytes())
+		file, err := transcript.At(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := Now(t.Context(), file, settings(), func(string) int64 { return 0 }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	w := newWriter("88888888-8888-4888-8888-888888888888")
+	w.prompt("Go on.")
+	w.call("1", opus, usage{10, 20_000, 0, 0, 5}, "Read", map[string]any{"file_path": "/work/shop/a.py"}, "x")
+	equal(t, "before it", now(w).Context, int64(20_015))
+	w.clock = w.clock.Add(time.Minute)
+	w.line(map[string]any{"type": "system", "subtype": "compact_boundary", "compactMetadata": map[string]any{"trigger": "manual", "preTokens": 20_015}})
+	m := now(w)
+	equal(t, "right behind it", []any{m.Context, m.Last.IsZero(), len(m.Compactions)}, []any{int64(0), true, 1})
+	w.clock = w.clock.Add(time.Minute)
+	w.answer("2", opus, usage{5, 9_000, 0, 0, 10}, text("on"))
+	equal(t, "with the next answer", now(w).Context, int64(9_015))
+}
+
+// What a sub-agent does in its parent's file is work, too. A compaction failed where the
+// host says so of it, and once: what another command answers later says nothing of it.
+func TestSideCallsAndFailedCompactions(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	w := newWriter("99999999-9999-4999-8999-999999999999")
+	w.prompt("Go on.")
+	w.call("1", opus, usage{10, 20_000, 0, 0, 5}, "Read", map[string]any{"file_path": "/work/shop/a.py"}, "x")
+	w.side = true
+	w.call("2", opus, usage{10, 2_000, 0, 0, 5}, "Read", map[string]any{"file_path": "/work/shop/b.py"}, "x")
+	w.side = false
+	w.prompt("<command-name>/compact</command-name>\n<command-args></command-args>")
+	w.prompt("<local-command-stderr>Error: Not enough messages to compact.</local-command-stderr>")
+	w.prompt("<command-name>/export</command-name>\n<command-args></command-args>")
+	w.prompt("<local-command-stderr>Error: no such folder</local-command-stderr>")
+	write(t, root, ".claude/projects/-work-shop/"+w.id+".jsonl", w.out.Bytes())
+	s := session(t, run(t, options(t, func(h *host.Host) string {
+		return h.Dir(func(_, usual string) string { return filepath.Join(root, usual) })
+	}, "")), "9999")
+	equal(t, "calls, failed", []int{s.Actions, len(s.Failed)}, []int{2, 1})
 }
 
 // How long a cache lives, and what is written again when it is gone.
