@@ -446,6 +446,9 @@ func TestTwoFilesOfOneGeminiSession(t *testing.T) {
 		var full string
 		for n, text := range texts {
 			path := p.write(fmt.Sprintf(".gemini/tmp/p/chats/session-2026-03-01T11-0%d-11111111.jsonl", n), text)
+			if err := os.Chtimes(path, p.now, p.now.Add(time.Duration(n-5)*time.Hour)); err != nil {
+				t.Fatal(err)
+			}
 			if text == geminiChat {
 				full = path
 			}
@@ -458,6 +461,87 @@ func TestTwoFilesOfOneGeminiSession(t *testing.T) {
 		if err := errors.Join(err1, err2); err != nil || mine.ModTime().Sub(theirs.ModTime()).Abs() > time.Millisecond {
 			t.Errorf("the mirror is of another moment: %v", err)
 		}
+	}
+}
+
+// A sub-agent's file lies in a folder of its session's name, and has a mirror of its own.
+func TestSubAgentOfGemini(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	if got := p.refresh(host.Gemini); len(got) != 0 {
+		t.Errorf("without the host: %v", got)
+	}
+	const id = "11111111-1111-4111-8111-111111111111"
+	p.write(".gemini/projects.json", `{"projects":{"/work/p":"p"}}`)
+	p.write(".gemini/tmp/p/chats/session-2026-03-01T11-00-11111111.jsonl", geminiChat)
+	p.write(".gemini/tmp/p/chats/"+id+"/look.jsonl", `{"sessionId":"look","projectHash":"x","kind":"subagent"}
+{"id":"s1","timestamp":"2026-03-01T11:00:01.000Z","type":"user","content":[{"text":"of a sub-agent"}]}
+`)
+	p.refresh(host.Gemini)
+	files, _ := filepath.Glob(filepath.Join(p.root, "gemini", "*", "*", "*.jsonl"))
+	if len(files) != 1 {
+		t.Fatalf("mirrors of sub-agents: %v", files)
+	}
+	if data, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(data), "of a sub-agent") {
+		t.Errorf("%v, %s", err, data)
+	}
+}
+
+// A mirror that is as old as its session is not written again; one of a session that
+// changed is.
+func TestFreshMirrors(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(".gemini/projects.json", `{"projects":{"/work/p":"p"}}`)
+	chat := p.write(".gemini/tmp/p/chats/session-2026-03-01T11-00-11111111.jsonl", geminiChat)
+	db := p.database()
+	p.session(db, "ses_1", nil, "the lexer")
+	p.message(db, "ses_1", 1, userSays, text("FIRST"))
+	for name, c := range map[host.Name]struct {
+		id     string
+		change func()
+	}{
+		host.Gemini:   {"11111111-1111-4111-8111-111111111111", func() { _ = os.Chtimes(chat, p.now, p.now) }},
+		host.Opencode: {"ses_1", func() { p.message(db, "ses_1", 2, agentSays, text("done")) }},
+	} {
+		p.refresh(name)
+		files, _ := filepath.Glob(filepath.Join(p.root, string(name), "*", c.id+".jsonl"))
+		if len(files) != 1 {
+			t.Fatalf("%s: %v", name, files)
+		}
+		was, err := os.Stat(files[0])
+		if err == nil {
+			err = errors.Join(os.WriteFile(files[0], []byte("as it is"), 0o600), os.Chtimes(files[0], was.ModTime(), was.ModTime()))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.refresh(name)[c.id]; got != "as it is" {
+			t.Errorf("%s: written again: %s", name, got)
+		}
+		c.change()
+		if got := p.refresh(name)[c.id]; got == "as it is" {
+			t.Errorf("%s: the session changed, its mirror did not", name)
+		}
+	}
+}
+
+// What could not be read counts as not seen: the next look reads it.
+func TestReadAgainAfterAnError(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	db := p.database()
+	p.session(db, "ses_1", nil, "the lexer")
+	p.message(db, "ses_1", 1, userSays, text("FIRST"))
+	p.refresh(host.Opencode)
+	p.message(db, "ses_1", 2, agentSays, text("done"))
+	p.exec(db, `ALTER TABLE part RENAME TO elsewhere`)
+	if _, err := p.look(host.Opencode); err == nil || !strings.Contains(err.Error(), "ses_1") {
+		t.Errorf("without its parts: %v", err)
+	}
+	p.exec(db, `ALTER TABLE elsewhere RENAME TO part`)
+	if got := p.refresh(host.Opencode)["ses_1"]; !strings.Contains(got, "done") {
+		t.Errorf("%s", got)
 	}
 }
 
@@ -553,8 +637,13 @@ func TestNoDatabaseOfOpencode(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.write(".local/share/opencode/opencode.db/x", "")
-	if _, err := p.look(host.Opencode); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-		t.Error(err)
+	_, err1 := p.look(host.Opencode)
+	err2 := mirror.Check(t.Context(), host.Of(host.Opencode), p.find)
+	_, _, err3 := mirror.OpencodeSession(t.Context(), p.find, "ses_1")
+	for _, err := range []error{err1, err2, err3} {
+		if err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Error(err)
+		}
 	}
 }
 
