@@ -3,10 +3,8 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +14,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
-	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -324,30 +321,6 @@ func GeminiMirror(root, path string, g GeminiFile) Mirror {
 		m.Path = filepath.Join(filepath.Dir(m.Path), filepath.Base(filepath.Dir(path)), m.Session+".jsonl")
 	}
 	return m
-}
-
-// Write makes the file tell these messages and no others. What stands there already
-// stays in its place: a message that is told anew changes what follows it.
-func (m Mirror) Write(list []HostMessage) error {
-	var out []byte
-	if m.Title != "" {
-		out = m.line(out, mirrorLine{Type: "custom-title", Title: redact.Clean(m.Title)})
-	}
-	parent := ""
-	for _, t := range list {
-		out, parent = m.tell(out, t, parent)
-	}
-	now, err := os.ReadFile(m.Path)
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	case slices.Equal(now, out) || len(out) == 0:
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
-		return err
-	}
-	return store.AtomicWrite(m.Path, out, 0o600)
 }
 
 // MirrorGemini brings the mirror of a session up to date, from the files in its folder;

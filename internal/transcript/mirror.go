@@ -64,46 +64,6 @@ type HostBlock struct {
 // resultsMark and metaMark end the ids of the lines that a message has beside its own.
 const resultsMark, metaMark = "/results", "/host"
 
-type mirrorLine struct {
-	Host    Host           `json:"host"`
-	Type    string         `json:"type"`
-	Subtype string         `json:"subtype,omitempty"`
-	UUID    string         `json:"uuid,omitempty"`
-	Parent  *string        `json:"parentUuid,omitempty"`
-	Session string         `json:"sessionId"`
-	Time    string         `json:"timestamp,omitempty"`
-	CWD     string         `json:"cwd,omitempty"`
-	Version string         `json:"version,omitempty"`
-	Side    bool           `json:"isSidechain,omitempty"`
-	Meta    bool           `json:"isMeta,omitempty"`
-	Summary bool           `json:"isCompactSummary,omitempty"`
-	Failed  bool           `json:"isApiErrorMessage,omitempty"`
-	Title   string         `json:"customTitle,omitempty"`
-	Compact *mirrorCompact `json:"compactMetadata,omitempty"`
-	Message *mirrorMessage `json:"message,omitempty"`
-}
-
-type mirrorCompact struct {
-	Trigger string `json:"trigger"`
-	Pre     int64  `json:"preTokens"`
-}
-
-type mirrorMessage struct {
-	ID      string       `json:"id,omitempty"`
-	Role    string       `json:"role"`
-	Model   string       `json:"model,omitempty"`
-	Content []any        `json:"content"`
-	Stop    string       `json:"stop_reason,omitempty"`
-	Usage   *mirrorUsage `json:"usage,omitempty"`
-}
-
-type mirrorUsage struct {
-	Input    int64 `json:"input_tokens"`
-	Creation int64 `json:"cache_creation_input_tokens"`
-	Read     int64 `json:"cache_read_input_tokens"`
-	Output   int64 `json:"output_tokens"`
-}
-
 // ending is what a mirror ends with: its last line that has an id, the message that this
 // belongs to, and how many tools' answers it holds; nothing where there is none. The title
 // is looked for where the mirror is to have one.
@@ -145,19 +105,9 @@ func (m Mirror) Add(list []HostMessage, all bool) (gap bool, err error) {
 	case from == 0 && !all:
 		return true, nil
 	case from == 0: // taken back, another database's, or the end of the file is one long line
-		end = ending{}
-		if err := os.Remove(m.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, err
-		}
+		return false, m.Write(list)
 	}
-	var out []byte
-	if m.Title != "" && end.title != redact.Clean(m.Title) {
-		out = m.line(out, mirrorLine{Type: "custom-title", Title: redact.Clean(m.Title)})
-	}
-	parent := end.line
-	for _, t := range list[from:] {
-		out, parent = m.tell(out, t, parent)
-	}
+	out := m.lines(list[from:], end)
 	if len(out) == 0 {
 		return false, nil
 	}
@@ -180,39 +130,93 @@ func (m Mirror) Add(list []HostMessage, all bool) (gap bool, err error) {
 	return false, errors.Join(err, f.Close())
 }
 
-func (m Mirror) line(out []byte, l mirrorLine) []byte {
-	l.Host, l.Session, l.Side = m.Host, m.Session, m.Agent
-	b, err := json.Marshal(l)
-	if err != nil {
-		return out // only an input that is no JSON
+// Write makes the file tell these messages and no others. What stands there already
+// stays in its place: a message that is told anew changes what follows it.
+func (m Mirror) Write(list []HostMessage) error {
+	out := m.lines(list, ending{})
+	now, err := os.ReadFile(m.Path)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case slices.Equal(now, out) || len(out) == 0:
+		return nil
 	}
-	return append(append(out, b...), '\n')
+	if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
+		return err
+	}
+	return store.AtomicWrite(m.Path, out, 0o600)
+}
+
+// lines are what a file that ends so gains by the messages.
+func (m Mirror) lines(list []HostMessage, end ending) (out []byte) {
+	if title := redact.Clean(m.Title); title != "" && title != end.title {
+		out = appendLine(nil, append(m.line("custom-title"), store.Field{Key: "customTitle", Value: title}))
+	}
+	parent := end.line
+	for _, t := range list {
+		out, parent = m.tell(out, t, parent)
+	}
+	return out
+}
+
+// line is how each line begins.
+func (m Mirror) line(typ string) store.Fields {
+	l := store.Pairs("host", m.Host, "type", typ, "sessionId", m.Session)
+	if m.Agent {
+		l.Add("isSidechain", true)
+	}
+	return l
 }
 
 func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last string) {
-	at := Time(t.Time).Format("2006-01-02T15:04:05.000Z")
-	add := func(l mirrorLine, id string) {
-		if l.UUID, l.Time, l.CWD, l.Version = id, at, m.CWD, m.Version; parent != "" {
-			l.Parent = &parent
-		}
-		out, parent = m.line(out, l), id
+	add := func(id, typ string, more ...any) {
+		l := m.line(typ)
+		l.Add("uuid", id)
+		l.AddText("parentUuid", parent)
+		l.Add("timestamp", Time(t.Time).Format(stamp))
+		l.AddText("cwd", m.CWD)
+		l.AddText("version", m.Version)
+		out, parent = appendLine(out, append(l, store.Pairs(more...)...)), id
 	}
 	if t.Summary {
 		if t.Usage != nil { // of the request that wrote it
-			add(mirrorLine{Type: "assistant", Message: &mirrorMessage{ID: t.ID, Role: "assistant", Model: t.Model, Content: []any{}, Usage: used(t.Usage)}}, t.ID+"/request")
+			add(t.ID+"/request", "assistant", "message", t.answer(nil))
 		}
 		parent = ""
-		add(mirrorLine{Type: "system", Subtype: "compact_boundary", Compact: &mirrorCompact{t.Trigger, t.Pre}}, t.ID+"/compact")
+		add(t.ID+"/compact", "system", "subtype", "compact_boundary", "compactMetadata", store.Pairs("trigger", t.Trigger, "preTokens", t.Pre))
 		var texts []string
 		for _, b := range t.Blocks {
 			if b.Text != "" {
 				texts = append(texts, redact.Clean(b.Text))
 			}
 		}
-		add(mirrorLine{Type: "user", Summary: true, Message: said(map[string]string{"type": "text", "text": strings.Join(texts, "\n")})}, t.ID)
+		add(t.ID, "user", "isCompactSummary", true, "message", said(store.Pairs("type", "text", "text", strings.Join(texts, "\n"))))
 		return out, parent
 	}
-	var content, answers []any
+	content, answers := t.blocks()
+	switch {
+	case t.Agent: // also one that was cut before its first word: it was a request, too
+		l := []any{"message", t.answer(content)}
+		if t.Failed {
+			l = append(l, "isApiErrorMessage", true)
+		}
+		add(t.ID, "assistant", l...)
+	case len(content) > 0 && t.Meta:
+		add(t.ID+metaMark, "user", "isMeta", true, "message", said(content...))
+	case len(content) > 0:
+		add(t.ID, "user", "message", said(content...))
+	}
+	if len(answers) > 0 {
+		add(t.ID+resultsMark, "user", "message", said(answers...))
+	}
+	if t.Stopped {
+		add(t.ID+"/stop", "user", "message", said(store.Pairs("type", "text", "text", "[Request interrupted by user]")))
+	}
+	return out, parent
+}
+
+// blocks are what the message holds, and what the tools answered that it calls.
+func (t HostMessage) blocks() (content, answers []store.Fields) {
 	for _, b := range t.Blocks {
 		switch {
 		case b.Tool != "":
@@ -220,53 +224,36 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 			if json.Valid(b.Input) {
 				input = MapStrings(b.Input, redact.Clean)
 			}
-			content = append(content, map[string]any{"type": "tool_use", "id": b.ID, "name": b.Tool, "input": input})
+			content = append(content, store.Pairs("type", "tool_use", "id", b.ID, "name", b.Tool, "input", input))
 			if b.Answered {
-				answers = append(answers, map[string]any{"type": "tool_result", "tool_use_id": b.ID, "content": redact.Clean(b.Answer), "is_error": b.Failed})
+				answers = append(answers, store.Pairs("type", "tool_result", "tool_use_id", b.ID, "content", redact.Clean(b.Answer), "is_error", b.Failed))
 			}
 		case b.Thought != "":
-			content = append(content, map[string]string{"type": "thinking", "thinking": redact.Clean(b.Thought), "signature": ""})
+			content = append(content, store.Pairs("type", "thinking", "thinking", redact.Clean(b.Thought), "signature", ""))
 		case b.Text != "":
-			content = append(content, map[string]string{"type": "text", "text": redact.Clean(b.Text)})
+			content = append(content, store.Pairs("type", "text", "text", redact.Clean(b.Text)))
 		}
 	}
-	if len(content) > 0 || t.Agent { // an answer that was cut before its first word was a request, too
-		l := mirrorLine{Type: "user", Meta: t.Meta, Message: said(content...)}
-		id := t.ID
-		if t.Meta {
-			id += metaMark
-		}
-		if t.Agent {
-			l.Type, l.Failed = "assistant", t.Failed
-			l.Message.Role, l.Message.ID, l.Message.Model = "assistant", t.ID, t.Model
-			if !t.Stopped && !slices.ContainsFunc(t.Blocks, func(b HostBlock) bool { return b.Tool != "" }) {
-				l.Message.Stop = "end_turn" // a model that calls no tool has ended its turn
-			}
-			l.Message.Usage = used(t.Usage)
-		}
-		add(l, id)
-	}
-	if len(answers) > 0 {
-		add(mirrorLine{Type: "user", Message: said(answers...)}, t.ID+resultsMark)
-	}
-	if t.Stopped {
-		add(mirrorLine{Type: "user", Message: said(map[string]string{"type": "text", "text": "[Request interrupted by user]"})}, t.ID+"/stop")
-	}
-	return out, parent
+	return content, answers
 }
 
-func used(u *Usage) *mirrorUsage {
-	if u == nil {
-		return nil
+// answer is a message of the agent's. A model that calls no tool has ended its turn.
+func (t HostMessage) answer(content []store.Fields) store.Fields {
+	m := store.Pairs("id", t.ID, "role", "assistant")
+	m.AddText("model", t.Model)
+	m.Add("content", append([]store.Fields{}, content...))
+	if !t.Summary && !t.Stopped && !slices.ContainsFunc(t.Blocks, func(b HostBlock) bool { return b.Tool != "" }) {
+		m.Add("stop_reason", "end_turn")
 	}
-	return &mirrorUsage{u.Input, u.CacheCreation, u.CacheRead, u.Output}
+	if u := t.Usage; u != nil {
+		m.Add("usage", store.Pairs("input_tokens", u.Input, "cache_creation_input_tokens", u.CacheCreation,
+			"cache_read_input_tokens", u.CacheRead, "output_tokens", u.Output))
+	}
+	return m
 }
 
-func said(content ...any) *mirrorMessage {
-	if content == nil {
-		content = []any{}
-	}
-	return &mirrorMessage{Role: "user", Content: content}
+func said(content ...store.Fields) store.Fields {
+	return store.Pairs("role", "user", "content", content)
 }
 
 // Fresh reports whether the file is of that moment, which the host gives a session that
