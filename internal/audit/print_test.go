@@ -289,8 +289,12 @@ func TestSmallRules(t *testing.T) {
 func TestPlaced(t *testing.T) {
 	t.Parallel()
 	at, forced, between, wasted := placed([]Planned{
-		{Boundary: []string{"commit"}}, {Boundary: []string{"commit"}, Between: true}, {Boundary: []string{"tests"}, Wasted: true},
-		{Between: true}, {Between: true, Wasted: true}, {},
+		{Boundary: []string{"commit"}},
+		{Boundary: []string{"commit"}, Between: true},
+		{Boundary: []string{"tests"}, Wasted: true},
+		{Between: true},
+		{Between: true, Wasted: true},
+		{},
 	})
 	equal(t, "at boundaries, forced, between turns, for nothing", []int{at, forced, between, wasted}, []int{3, 1, 2, 2})
 }

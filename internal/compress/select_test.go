@@ -496,8 +496,10 @@ func TestBeginningAndEndStay(t *testing.T) {
 		"and what follows it": {text: talk + "\n\nShall I sort the harbour list by tide now? It takes a minute.", want: []string{"Shall I sort"}},
 		"above its answers":   {text: talk + "\n\nWhich order shall the harbour list have?\n\n- the tide\n- the name", want: []string{"Which order"}},
 		"with its options":    {text: talk + "\n\nWhich order shall the harbour list have?\n\n- the tide\n- the name of the ship", want: []string{"Which order", "- the tide", "- the name of the ship"}},
-		"a preface of a user's": {user: true, text: "What do you think of this? Tell me before you change anything:\n\n" + talk + "\n\nNothing else.",
-			want: []string{"What do you think of this? Tell me before you change anything:", "Nothing else."}},
+		"a preface of a user's": {
+			user: true, text: "What do you think of this? Tell me before you change anything:\n\n" + talk + "\n\nNothing else.",
+			want: []string{"What do you think of this? Tell me before you change anything:", "Nothing else."},
+		},
 		"a plan of a user's": {user: true, text: plan, want: []string{"Implement the following plan:", "# Plan: sort the harbour list", "Keep the tests green."}},
 		"rules of a user's":  {user: true, text: rules, want: []string{"Look into the harbour list.", "nothing breaks", "no new names", "easy to maintain"}},
 	} {

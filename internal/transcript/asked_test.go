@@ -3,6 +3,7 @@ package transcript
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -224,6 +225,57 @@ func TestEntriesAreAskedAndChanged(t *testing.T) {
 	}
 	if _, _, ok := Name([]byte("x")); ok {
 		t.Error("no object has no name")
+	}
+}
+
+// The blocks of a message are changed one by one, or taken out; what is not changed stays
+// byte for byte, and a message that loses all of them is said to be empty.
+func TestEditBlocks(t *testing.T) {
+	t.Parallel()
+	const one, two = `{"type":"text","text":"a"}`, `{"type":"tool_use","id":"t1"}`
+	entry := func(content string) string { return `{"uuid":"u", "message":{"content":` + content + `}, "x":1}` }
+	drop := func(names ...string) func(Block) []byte {
+		return func(b Block) []byte {
+			if slices.Contains(names, b.Type) {
+				return nil
+			}
+			return b.Raw
+		}
+	}
+	for name, c := range map[string]struct {
+		entry string
+		fn    func(Block) []byte
+		want  string
+		empty bool
+	}{
+		"nothing changed":    {entry("[" + one + " , " + two + "]"), drop(), entry("[" + one + " , " + two + "]"), false},
+		"one taken out":      {entry("[" + one + "," + two + "]"), drop("text"), entry("[" + two + "]"), false},
+		"another in place":   {entry("[" + one + "," + two + "]"), func(b Block) []byte { return []byte(`{"was":"` + b.Type + `"}`) }, entry(`[{"was":"text"},{"was":"tool_use"}]`), false},
+		"all taken out":      {entry("[" + one + "," + two + "]"), drop("text", "tool_use"), entry("[]"), true},
+		"none there":         {entry("[]"), drop("text"), entry("[]"), false},
+		"a text, no blocks":  {entry(`"hello"`), drop("text"), entry(`"hello"`), false},
+		"no message":         {`{"uuid":"u"}`, drop("text"), `{"uuid":"u"}`, false},
+		"a message of Codex": {`{"type":"response_item","payload":{"type":"message","content":[` + one + `]}}`, drop("text"), `{"type":"response_item","payload":{"type":"message","content":[` + one + `]}}`, false},
+	} {
+		got, empty := EditBlocks([]byte(c.entry), c.fn)
+		if string(got) != c.want || empty != c.empty {
+			t.Errorf("%s: %s, empty %v", name, got, empty)
+		}
+	}
+}
+
+// Two lines of one name are told, and no others.
+func TestDuplicateNames(t *testing.T) {
+	t.Parallel()
+	lines := []string{node("user", "u1", "", 1, say("a")), node("user", "u2", "u1", 2, say("b"))}
+	for _, c := range []struct {
+		lines []string
+		want  map[string]bool
+	}{{lines, map[string]bool{}}, {append(lines, node("user", "u2", "u1", 3, say("c"))), map[string]bool{"u2": true}}} {
+		rep, err := Verify(t.Context(), write(t, c.lines...))
+		if err != nil || !cmp.Equal(rep.Duplicate, c.want) {
+			t.Errorf("%v, %v", rep.Duplicate, err)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -216,11 +217,20 @@ func TestCloneFailsWhole(t *testing.T) {
 
 func TestNewID(t *testing.T) {
 	t.Parallel()
-	if id := NewID(Claude, cloneTime); len(id) != 36 || id[14] != '4' {
-		t.Error(id)
+	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	for range 50 {
+		if id := NewID(Claude, cloneTime); !uuid.MatchString(id) || id[14] != '4' {
+			t.Error(id)
+		}
+		if id := NewID(Codex, cloneTime); !uuid.MatchString(id) || id[14] != '7' {
+			t.Error(id)
+		}
+		if id := NewID(Opencode, cloneTime); !regexp.MustCompile(`^ses_[0-9a-f]{26}$`).MatchString(id) {
+			t.Error(id)
+		}
 	}
 	a, b := NewID(Codex, cloneTime), NewID(Codex, cloneTime.Add(time.Second))
-	if a[14] != '7' || a >= b {
+	if a >= b {
 		t.Error(a, b)
 	}
 }
@@ -551,6 +561,28 @@ func TestCloneTellsItsOwnSize(t *testing.T) {
 	}
 	if clone, _ := mustClone(t, s, Change{}); mustRead(t, clone.Path).Usage != s.Usage {
 		t.Error("a size that nobody told was changed")
+	}
+}
+
+// A user can go back twenty turns and finds the clone's size there; what lies further
+// back tells what it told.
+func TestCloneTellsItsSizeForTwentyTurns(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for n := range rewinds + 10 {
+		asked, answered, before := fmt.Sprintf("u%d", n), fmt.Sprintf("a%d", n), ""
+		if n > 0 {
+			before = fmt.Sprintf("a%d", n-1)
+		}
+		lines = append(lines, node("user", asked, before, 2*n, say("a")), node("assistant", answered, asked, 2*n+1,
+			fmt.Sprintf(`,"message":{"role":"assistant","id":"m%d","model":"m","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":90000,"output_tokens":7}}`, n)))
+	}
+	_, got := mustClone(t, mustRead(t, write(t, lines...)), Change{Tokens: 20_000})
+	if n := strings.Count(string(got), `"cache_read_input_tokens":20000`); n != rewinds+1 {
+		t.Errorf("%d answers tell the clone's size", n)
+	}
+	if first, _, _ := strings.Cut(string(got), `"cache_read_input_tokens":20000`); strings.Count(first, `"input_tokens":90000`) != 9 {
+		t.Errorf("not the first ones tell their own")
 	}
 }
 

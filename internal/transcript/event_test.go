@@ -437,6 +437,50 @@ func TestUnreadableLinesAreTheSameForAll(t *testing.T) {
 	}
 }
 
+// The summary of a compaction of Codex's is its message, else the one that begins the new
+// history; whatever else stands in there.
+func TestSummaryOfCodex(t *testing.T) {
+	t.Parallel()
+	message := func(role, text string) string {
+		return `{"type":"message","role":"` + role + `","content":[{"type":"input_text","text":"` + text + `"}]}`
+	}
+	const began = "Another language model started to solve this problem. All is well."
+	for line, want := range map[string]string{
+		`{"message":"In short.","replacement_history":[` + message("user", began) + `]}`:                                         "compacted In short.",
+		`{"message":"","replacement_history":[7,` + message("user", "Fix it.") + `,` + message("user", began) + `]}`:             "compacted " + began,
+		`{"message":"","replacement_history":[` + message("assistant", began) + `,{"type":"compaction"},null]}`:                  "compacted",
+		`{"message":"","replacement_history":[` + message("user", "Fix it.") + `,"` + strings.ReplaceAll(began, `"`, "") + `"]}`: "compacted",
+	} {
+		got := told(t, transcript.Codex, transcript.Want{}, `{"type":"session_meta","payload":{"id":"x"}}`, `{"type":"compacted","payload":`+line+`}`)
+		if len(got) != 2 || got[1] != want {
+			t.Errorf("%s: %q", line, got)
+		}
+	}
+}
+
+// Two requests of one message's name are two; the lines of one message are one.
+func TestRequestsAreToldApart(t *testing.T) {
+	t.Parallel()
+	line := func(msg, request string) string {
+		return `{"type":"assistant",` + request + `"timestamp":"2026-01-02T03:04:05.000Z","message":{"id":"` + msg + `","model":"m","usage":{"input_tokens":1},"content":[{"type":"text","text":"x"}]}}`
+	}
+	var keys []uint64
+	_, err := transcript.Events(t.Context(), strings.NewReader(strings.Join([]string{
+		line("m1", `"requestId":"r1",`), line("m1", `"requestId":"r1",`), line("m1", `"requestId":"r2",`), line("m2", `"requestId":"r1",`), line("m1", ""), line("m1", ""),
+	}, "\n")), 0, transcript.Claude, transcript.Want{}, func(e *transcript.Event) {
+		if e.Kind == transcript.Counted {
+			keys = append(keys, e.Key)
+		}
+	})
+	if err != nil || len(keys) != 6 {
+		t.Fatal(keys, err)
+	}
+	same := func(a, b int) bool { return keys[a] == keys[b] }
+	if !same(0, 1) || same(0, 2) || same(0, 3) || same(2, 3) || same(0, 4) || !same(4, 5) {
+		t.Errorf("%x", keys)
+	}
+}
+
 // Members have no order: who skims a rollout that some program has sorted sees what
 // stands in it.
 func TestMembersHaveNoOrder(t *testing.T) {

@@ -45,6 +45,34 @@ var geminiLines = func() []string {
 	}
 }()
 
+// What the agent thought is told, where it says anything. A file that is one object, on
+// many lines, says whose it is like one of lines.
+func TestGeminiThoughts(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "session-1-s1.json")
+	text := `{
+  "sessionId": "s1",
+  "messages": [
+    {"id": "m1", "timestamp": "2026-03-01T11:00:00.000Z", "type": "user", "content": "write it"},
+    {"id": "m2", "timestamp": "2026-03-01T11:00:01.000Z", "type": "gemini", "content": "I look.", "thoughts": [{"subject": "The lexer", "description": "It is long."}, {}]}
+  ]
+}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	about, err := GeminiAbout(path)
+	if err != nil || about.Session != "s1" {
+		t.Errorf("%+v, %v", about, err)
+	}
+	file, err := ReadGemini(path)
+	if err != nil || len(file.Messages) != 2 {
+		t.Fatalf("%+v, %v", file, err)
+	}
+	if d := cmp.Diff([]HostBlock{{Thought: "The lexer\nIt is long."}, {Text: "I look."}}, file.Messages[1].Blocks); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
 // Whenever a hook looks at a session, and whoever else has mirrored it meanwhile, the
 // mirror tells in the end what the whole file tells.
 func TestGeminiGrows(t *testing.T) {

@@ -56,6 +56,12 @@ func TestGrowth(t *testing.T) {
 	if _, seen := Growth(path, "t2"); seen {
 		t.Error("a result that is not there was seen")
 	}
+	// What was said before a compaction is no growth since.
+	lines = append(lines[:3], `{"type":"system","subtype":"compact_boundary","uuid":"b"}`, `{"type":"user","message":{"role":"user","content":"`+strings.Repeat("s", 70)+`"}}`)
+	compacted := write(t, lines...)
+	if size, seen := Growth(compacted, "t1"); size != 70 || seen {
+		t.Errorf("since a compaction grown by %d, seen %v", size, seen)
+	}
 	if v := Version(path); v != "2.1.325" {
 		t.Errorf("version %q", v)
 	}

@@ -102,7 +102,6 @@ func (s *Saying) take(e *record) {
 	}
 	switch {
 	case len(s.Text) == 0:
-		s.Role = SaidNothing
 	case e.has(Summary):
 		s.Role = SaidSummary
 	case s.Message > 0 && e.user && (e.has(Meta) || commandText(s.Text)):
@@ -111,8 +110,7 @@ func (s *Saying) take(e *record) {
 		s.Role = SaidUser
 	case s.Message > 0:
 		s.Role = SaidAssistant
-	case tool && (recall || recalled(s.Text)):
-		s.Role = SaidNothing // a search would find earlier ones, and itself, first
+	case tool && (recall || recalled(s.Text)): // a search would find earlier ones, and itself, first
 	case tool:
 		s.Role = SaidTool
 	case thinks:

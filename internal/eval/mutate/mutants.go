@@ -68,8 +68,10 @@ func mutants(path string, src []byte) ([]mutant, error) {
 	add := func(from, to token.Pos, text string) {
 		p := fset.Position(from)
 		end := fset.Position(to).Offset
-		all = append(all, mutant{path: path, line: p.Line, column: p.Column, from: p.Offset, to: end, text: text, was: string(src[p.Offset:end]),
-			src: src, body: body, returns: returns, switchable: switchable && body.from <= p.Offset && end <= body.to})
+		all = append(all, mutant{
+			path: path, line: p.Line, column: p.Column, from: p.Offset, to: end, text: text, was: string(src[p.Offset:end]),
+			src: src, body: body, returns: returns, switchable: switchable && body.from <= p.Offset && end <= body.to,
+		})
 	}
 	exchange := func(at token.Pos, op token.Token) {
 		for _, other := range operators[op] {
