@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -192,6 +193,9 @@ func TestSurvey(t *testing.T) {
 		}
 		if got.N != tc.want || got.Total != 2 || got.Summary != tc.summary || !strings.Contains(got.Text, tc.tells) {
 			t.Errorf("%s: %+v", name, got)
+		}
+		if stands, err := Stands(context.Background(), twice); tc.n == 0 && (err != nil || !reflect.DeepEqual(stands, got.Situation)) {
+			t.Errorf("stands: %+v, the hand-over says %+v (%v)", stands, got.Situation, err)
 		}
 		if tc.states != "" && !strings.Contains(strings.Join(got.States, " "), tc.states) || !strings.Contains(strings.Join(got.Lacks, " "), tc.unknown) {
 			t.Errorf("%s: states %v, lacks %v", name, got.States, got.Lacks)

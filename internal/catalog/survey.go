@@ -89,6 +89,21 @@ func Surveys(ctx context.Context, file transcript.File, tongue Tongue) ([]Survey
 	return list[:len(list)-1], nil // the last would happen now
 }
 
+// Stands reads how the work of a session stands, in one pass.
+func Stands(ctx context.Context, file transcript.File) (compact.Situation, error) {
+	before := handover.NewStanding(transcript.FirstCWD(file.Path))
+	now := before.Heard()
+	err := transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
+		if p.Kind == transcript.Compacted {
+			now = before.Heard()
+			return
+		}
+		now.Add(p, p.Off)
+		before.Listen(p)
+	})
+	return handover.Handover{Session: file.ID, Record: now, Work: now.Work(), Lang: message.EN}.Situation(), err
+}
+
 // part is what one compaction took out, and what it put there.
 type part struct {
 	n                      int

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
-	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -42,8 +41,8 @@ func NewView(ctx context.Context, home *store.Home, sess *store.Session, file tr
 			return false
 		}
 		v.Moment = momentOf(ctx, home, at, cfg.Prices, in)
-		if s, err := NewSurvey(ctx, at, 0, Speaks(message.EN)); err == nil {
-			v.Situation = &s.Situation
+		if s, err := Stands(ctx, at); err == nil {
+			v.Situation = &s
 		}
 		h, known := host.Named(string(at.Host))
 		return known && h.Gates

@@ -188,8 +188,7 @@ func (a *app) mcpStatus(ctx context.Context, args json.RawMessage) (string, erro
 	}
 	m := session.Read(s)
 	if file.Path != "" {
-		if now, err := catalog.NewSurvey(ctx, file, 0, catalog.Speaks(a.Lang)); err == nil && now.Situation.Request != "" {
-			at := now.Situation
+		if at, err := catalog.Stands(ctx, file); err == nil && at.Request != "" {
 			lines = append(lines, message.ExplainState.Format(a.Lang, message.Stands(string(at.State), at.Question, string(at.Sign), a.Lang)), message.ExplainRequest.Format(a.Lang, at.Request))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/redact"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 type nameStat struct {
@@ -66,6 +67,9 @@ func (t *nameTable) share() {
 // count reads the names of one string of the conversation; typed says that it is a
 // tool's input.
 func (r *Record) count(text []byte, escaped, typed bool) {
+	if r.unnamed {
+		return
+	}
 	r.names.typed = typed
 	s := extract.NameScan{Text: text, Escaped: escaped}
 	secrets := secretsOf{text: text}
@@ -93,6 +97,13 @@ func (r *Record) count(text []byte, escaped, typed bool) {
 		if e.path = e.path || n.Path; n.Path && len(n.Text) > len(e.full) {
 			e.full = string(n.Text)
 		}
+	}
+}
+
+// countIn reads the names of all strings of an event.
+func (r *Record) countIn(p *transcript.Event, typed bool) {
+	if !r.unnamed {
+		p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, typed) })
 	}
 }
 

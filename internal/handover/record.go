@@ -23,6 +23,7 @@ type Record struct {
 	Words compact.Words
 
 	bare     bool   // only names are asked for, no words
+	unnamed  bool   // only how the work stands is asked for, no names
 	root     string // of the paths, where that is not CWD
 	names    nameTable
 	byBase   map[string][]int32 // files by their names
@@ -83,9 +84,17 @@ func NewNames(cwd string) *Record {
 	return r
 }
 
+// NewStanding begins a record that is asked only how the work stands. It counts no names.
+func NewStanding(cwd string) *Record {
+	r := NewRecord(cwd)
+	r.unnamed = true
+	return r
+}
+
 // Heard is a new record that has heard what this one has, for the slice behind it.
 func (r *Record) Heard() *Record {
 	n := NewRecord(r.CWD)
+	n.unnamed = r.unnamed
 	n.Words, n.thread, n.said, n.question, n.calls = r.Words, r.thread, r.said, r.question, maps.Clone(r.calls)
 	return n
 }
@@ -128,7 +137,7 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 	case transcript.Summarised: // behind opencode's stands what was handed over with it
 		r.count([]byte(host.Typed(p.Text())), false, false)
 	default:
-		p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, false) })
+		r.countIn(p, false)
 	}
 }
 
@@ -251,7 +260,7 @@ func (r *Record) call(p *transcript.Event) {
 			c.wrote = append(c.wrote, i)
 		}
 	}
-	p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, true) })
+	r.countIn(p, true)
 	r.calls[p.ID] = c
 }
 
@@ -280,7 +289,7 @@ func (r *Record) result(p *transcript.Event) {
 			r.wrote(i)
 		}
 	}
-	p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, false) })
+	r.countIn(p, false)
 }
 
 // ran takes the end of a command, and says whether it worked.
