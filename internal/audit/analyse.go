@@ -126,7 +126,9 @@ func analyse(list []traced, o Options) *Report {
 			if agents && ok {
 				s.Agents++
 			}
-			a.requests(t, s)
+			if !o.trial {
+				a.requests(t, s)
+			}
 			if !agents {
 				a.compactions(t, s, &r.Totals, &payback, &toEdit)
 			}

@@ -43,6 +43,8 @@ type Options struct {
 
 	// read makes the trace of a file, nil for [read]: tests have one that fails.
 	read func(context.Context, transcript.File) (*trace, error)
+	// trial leaves out what was used, which is the same under every policy.
+	trial bool
 }
 
 // Run reads what has to be read and makes the report. What could not be kept for
@@ -61,7 +63,7 @@ func Run(ctx context.Context, o Options) (*Report, error, error) {
 		return nil, kept, err
 	}
 	r := analyse(list, o)
-	r.Failed, r.Faults = failed, faults
+	r.Failed, r.Faults, r.list, r.options = failed, faults, list, o
 	return r, kept, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
@@ -204,7 +205,7 @@ func session(t testing.TB, r *Report, prefix string) *Session {
 
 func equal(t testing.TB, what string, got, want any) {
 	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Report{})); d != "" {
 		t.Errorf("%s (-want +got):\n%s", what, d)
 	}
 }
@@ -710,7 +711,7 @@ func TestWhatIfWords(t *testing.T) {
 		message.EN: {"10 of 15 as it was, 2 of 67 with the policy", "more in all because the policy does not wait", "--tune"},
 		message.ZH: {"實際 15 次中有 10 次，依政策 67 次中有 2 次", "合計較多，是因為政策不等視窗滿", "--tune"},
 	} {
-		text := strings.Join(r.whatIfWords(l), "\n")
+		text := strings.Join(r.whatIfWords(l, message.TuneLooks.In(l)), "\n")
 		for _, w := range want {
 			if !strings.Contains(text, w) {
 				t.Errorf("%v: %q is missing in\n%s", l, w, text)
@@ -730,12 +731,12 @@ func TestWhatIfWords(t *testing.T) {
 	} {
 		w := &r.Totals.WhatIf
 		w.Cost.Happened, w.Cost.Policy = tc.was, tc.now
-		if text := strings.Join(r.whatIfWords(message.EN), "\n"); !strings.Contains(text, tc.want) {
+		if text := strings.Join(r.whatIfWords(message.EN, ""), "\n"); !strings.Contains(text, tc.want) {
 			t.Errorf("%q is missing in\n%s", tc.want, text)
 		}
 	}
 	r.Totals.WhatIf.Boundary = 3
-	if text := strings.Join(r.whatIfWords(message.EN), "\n"); strings.Contains(text, "more in all") {
+	if text := strings.Join(r.whatIfWords(message.EN, ""), "\n"); strings.Contains(text, "more in all") {
 		t.Errorf("5 for 15 are more:\n%s", text)
 	}
 	if got := r.whatIfTable(message.EN)[1]; got[0] != message.AuditForced.EN || got[1] != "10" || got[2] != "2" {
@@ -816,6 +817,16 @@ func TestTune(t *testing.T) {
 	if chosen != 1 {
 		t.Errorf("%d are advised", chosen)
 	}
+	best := trials[slices.IndexFunc(trials, func(x Trial) bool { return x.Chosen })]
+	want := "would change nothing"
+	if !best.Now {
+		want = fmt.Sprintf("would advise %s: %d compactions instead of %d", best.name(message.EN), best.all(), trials[0].all())
+	}
+	if got := r.advice(message.EN); !strings.Contains(got, want) {
+		t.Errorf("%q lacks %q", got, want)
+	}
+	r.Totals.Requests = mostTuned + 1
+	equal(t, "many requests", r.advice(message.EN), message.TuneLooks.EN)
 }
 
 // A compaction is in mid-work, at a boundary or between turns, and every number of a
@@ -875,7 +886,7 @@ func TestNothingBeforeACompaction(t *testing.T) {
 	equal(t, "unknown", []int{w.Happened, w.Unknown, w.Unseen}, []int{4, 3, 1})
 	r := &Report{}
 	r.Totals.WhatIf = *w
-	words := r.whatIfWords(message.EN)
+	words := r.whatIfWords(message.EN, "")
 	equal(t, "why", words[len(words)-2:], []string{
 		"Taken over as they were, as the size of the window is not known: 2.",
 		"Taken over as they were, but for the waiting, as the file does not show what came before: 1.",

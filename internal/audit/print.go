@@ -174,7 +174,7 @@ func (p printer) whatIf() {
 		p.Tell(message.AuditWhatIfFile, p.Policy.File)
 	}
 	p.Table(p.Stdout, p.whatIfTable(p.Lang))
-	for _, line := range p.whatIfWords(p.Lang) {
+	for _, line := range p.whatIfWords(p.Lang, p.advice(p.Lang)) {
 		p.Prose(p.Stdout, line)
 	}
 }

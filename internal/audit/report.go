@@ -51,6 +51,9 @@ type Report struct {
 
 	Policy Policy           `json:"policy"`
 	Prices host.PriceSource `json:"prices"`
+
+	list    []traced // what it was made of
+	options Options
 }
 
 // Period is a span of time that use is added up by.
@@ -491,7 +494,7 @@ type Told struct {
 
 // Told is a report in a language.
 func (r *Report) Told(l message.Lang) Told {
-	return Told{Short: r.shortLines(l), WhatIf: r.whatIfTable(l), Words: r.whatIfWords(l)}
+	return Told{Short: r.shortLines(l), WhatIf: r.whatIfTable(l), Words: r.whatIfWords(l, message.TuneLooks.In(l))}
 }
 
 // judged says of how many compactions it can be told what they lost, and why it cannot

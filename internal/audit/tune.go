@@ -43,6 +43,16 @@ func isTurnEnd(name string) bool { return compact.Boundary(name).Signal() == com
 // without the end of a turn as a boundary. It advises the fewest compactions that interrupt
 // no more often than those of the one in force and cost no more.
 func Tune(ctx context.Context, o Options) ([]Trial, *Report, error) {
+	r, _, err := Run(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.trials(), r, nil
+}
+
+func (r *Report) trials() []Trial {
+	o := r.options
+	o.trial = true
 	now := o.Settings.Trigger
 	grid := []Trial{{Early: now.EarlyPercentRemainingLT, Ready: now.ReadyPercentRemainingLT, Asap: now.AsapPercentRemainingLT, Boundaries: now.AutoRequiresAnyBoundary, Now: true}}
 	without := slices.DeleteFunc(slices.Clone(now.AutoRequiresAnyBoundary), isTurnEnd)
@@ -53,21 +63,11 @@ func Tune(ctx context.Context, o Options) ([]Trial, *Report, error) {
 			}
 		}
 	}
-	var (
-		trials []Trial
-		first  *Report
-	)
+	var trials []Trial
 	for _, t := range grid {
 		set := &o.Settings.Trigger
 		set.EarlyPercentRemainingLT, set.ReadyPercentRemainingLT, set.AsapPercentRemainingLT, set.AutoRequiresAnyBoundary = t.Early, t.Ready, t.Asap, t.Boundaries
-		r, _, err := Run(ctx, o)
-		if err != nil {
-			return nil, nil, err
-		}
-		if first == nil {
-			first = r
-		}
-		t.WhatIf = r.Totals.WhatIf
+		t.WhatIf = analyse(r.list, o).Totals.WhatIf
 		trials = append(trials, t)
 	}
 	best := 0
@@ -81,7 +81,24 @@ func Tune(ctx context.Context, o Options) ([]Trial, *Report, error) {
 		}
 	}
 	trials[best].Chosen = true
-	return trials, first, nil
+	return trials
+}
+
+// mostTuned is how many requests a report may have that says by itself what [Tune] would
+// change: that takes a second for so many.
+const mostTuned = 40_000
+
+// advice says what [Tune] would change.
+func (r *Report) advice(l message.Lang) string {
+	if r.Totals.Requests > mostTuned {
+		return message.TuneLooks.In(l)
+	}
+	trials := r.trials()
+	chosen := &trials[slices.IndexFunc(trials, func(t Trial) bool { return t.Chosen })]
+	if chosen.Now {
+		return message.TuneKeeps.In(l)
+	}
+	return message.TuneWould.Format(l, chosen.name(l), chosen.all(), trials[0].all(), chosen.WhatIf.Forced, trials[0].WhatIf.Forced)
 }
 
 // PrintTrials shows the frontier beside what happened and hindsight, and what is advised.

@@ -333,7 +333,9 @@ func (w *WhatIf) mean(sum int64) string {
 	return message.Rounded(sum / int64(w.Requests))
 }
 
-func (r *Report) whatIfWords(l message.Lang) []string {
+// whatIfWords are the sentences below the comparison; advice says what another setting
+// would change.
+func (r *Report) whatIfWords(l message.Lang, advice string) []string {
 	w := &r.Totals.WhatIf
 	var words []string
 	policy := w.policy()
@@ -346,7 +348,7 @@ func (r *Report) whatIfWords(l message.Lang) []string {
 	if text := w.pays(l); text != "" {
 		words = append(words, text)
 	}
-	words = append(words, message.AuditWhatIfNote.Format(l, strconv.FormatFloat(r.Policy.Early, 'g', -1, 64)+" %"))
+	words = append(words, advice, message.AuditWhatIfNote.Format(l, strconv.FormatFloat(r.Policy.Early, 'g', -1, 64)+" %"))
 	if n := w.Unknown - w.Unseen; n > 0 {
 		words = append(words, message.AuditWindowUnk.Format(l, n))
 	}

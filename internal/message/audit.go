@@ -19,7 +19,7 @@ var (
 	AuditShortMid  = Text{ZH: "%[2]d 次壓縮中有 %[1]d 次打在工作途中；共等待 %[3]s。", EN: "Struck in mid-work: %[1]d of %[2]d compactions. Waited for them: %[3]s."}
 	AuditShortLost = Text{
 		ZH: "遺失而之後用到的專案名稱與指令：%d 個（共用到 %d 個）；Overtone 的交接會寫到其中 %d 個。逐一列出：overtone audit --lost",
-		EN: "Lost, and needed afterwards: %d of %d names and commands of the projects. Overtone's hand-over would have stated %d of them. `overtone audit --lost` lists them.",
+		EN: "Lost, and needed afterwards: %d of %d names and commands of the projects. Overtone's hand-over would have stated %d of them. One by one: overtone audit --lost",
 	}
 	AuditShortKept = Text{ZH: "沒有找到遺失而之後用到的專案名稱或指令。", EN: "No name or command of the projects was found that was lost and needed afterwards."}
 	AuditLostOf    = Text{ZH: "%s · session %s · 第 %d 次壓縮 · %s", EN: "%s · session %s · compaction %d · %s"}
@@ -77,7 +77,10 @@ var (
 	TuneSetting    = Text{ZH: "設定（剩餘 %）", EN: "SETTING, PERCENT FREE"}
 	TuneTurn       = Text{ZH: "含 turn_end", EN: "with turn_end"}
 	TuneNow        = Text{ZH: "目前", EN: "in force"}
-	TuneKeep       = Text{ZH: "目前的設定最好：沒有其他設定以不更多的打斷做到更少的壓縮。", EN: "Keep the setting in force: no other makes fewer compactions without interrupting more often."}
+	TuneKeep       = Text{ZH: "目前的設定最好：沒有其他設定能少壓縮，而不多打斷、不多花費。", EN: "Keep the setting in force: no other makes fewer compactions without interrupting more often or costing more."}
+	TuneLooks      = Text{ZH: "overtone audit --tune 找更適合這些 session 的設定。", EN: "overtone audit --tune looks for a setting that serves these sessions better."}
+	TuneKeeps      = Text{ZH: "overtone audit --tune 不會改任何設定：沒有其他設定能少壓縮，而不多打斷、不多花費。", EN: "overtone audit --tune would change nothing: no other setting makes fewer compactions without interrupting more often or costing more."}
+	TuneWould      = Text{ZH: "overtone audit --tune 會建議 %s：壓縮 %d 次而不是 %d 次，打斷 %d 次（目前 %d 次）。", EN: "overtone audit --tune would advise %s: %d compactions instead of %d, of which %d interrupt (in force: %d)."}
 	TuneAdvice     = Text{ZH: "建議 %s：壓縮 %d 次而不是 %d 次，打斷 %d 次（目前 %d 次）。--write 寫入設定。", EN: "Advised: %s. Compactions: %d instead of %d; of these interrupt: %d (in force: %d). --write puts it into the settings."}
 	AuditMean      = Text{ZH: "平均 context", EN: "mean context"}
 	AuditWhatIfMid = Text{
@@ -85,8 +88,8 @@ var (
 		EN: "Compare the first row, compactions that interrupt work: %[1]d of %[2]d as it was, %[3]d of %[4]d with the policy.",
 	}
 	AuditWhatIfMore = Text{
-		ZH: "合計較多，是因為政策不等視窗滿了才壓縮：趁還有空間，在做完一步時就壓縮。overtone audit --tune 找次數較少的設定。",
-		EN: "They are more in all because the policy does not wait for a full window: it takes a finished step while there is room. overtone audit --tune looks for a setting with fewer.",
+		ZH: "合計較多，是因為政策不等視窗滿了才壓縮：趁還有空間，在做完一步時就壓縮。",
+		EN: "They are more in all because the policy does not wait for a full window: it takes a finished step while there is room.",
 	}
 	AuditWaitNote = Text{
 		ZH: "等待的時間大多是估計：實際 %[2]d 次中只有 %[1]d 次由 host 寫明；其餘取前後紀錄之間的時間，沒有的以及沒有發生的，取這些 session 通常的時間。",
