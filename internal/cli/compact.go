@@ -123,17 +123,17 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []cata
 	}
 	switch {
 	case s.N == 0:
-		a.Say(message.PacketIfNow, file.ID, s.Total)
+		a.Tell(message.PacketIfNow, file.ID, s.Total)
 	case s.Summary == "":
-		a.Say(message.PacketNoSummary, file.ID, s.N, s.Total)
+		a.Tell(message.PacketNoSummary, file.ID, s.N, s.Total)
 	default:
-		a.Say(message.PacketOf, file.ID, s.N, s.Total, message.Thousands(message.Units(s.Summary)), message.Thousands(message.Units(s.Text)))
+		a.Tell(message.PacketOf, file.ID, s.N, s.Total, message.Thousands(message.Units(s.Summary)), message.Thousands(message.Units(s.Text)))
 		if len(s.States)+len(s.Lacks) == 0 {
 			why := message.PacketNoNames
 			if s.Nothing {
 				why = message.PacketNothing
 			}
-			a.Say(why)
+			a.Tell(why)
 			break
 		}
 		rows := [][]string{{message.ColStates.In(a.Lang), message.ColLacks.In(a.Lang), message.ColHanded.In(a.Lang)}}

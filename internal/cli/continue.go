@@ -334,9 +334,9 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 		return a.PrintJSON(doc)
 	}
 	from, _ := carry.To(doc.Source.Host)
-	a.Say(message.ContinueFromTo, from.Title, doc.Source.ID, target.Title)
+	a.Tell(message.ContinueFromTo, from.Title, doc.Source.ID, target.Title)
 	if doc.Gone != "" {
-		a.Say(message.ContinueGone, a.short(doc.Gone), a.short(doc.CWD))
+		a.Tell(message.ContinueGone, a.short(doc.Gone), a.short(doc.CWD))
 	}
 	before, after, less := message.Thousands(doc.Before), message.Thousands(doc.After), ""
 	if doc.After < doc.Before {
@@ -344,30 +344,30 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 	}
 	switch {
 	case doc.asIs:
-		a.Say(message.ContinueAsIs, before)
+		a.Tell(message.ContinueAsIs, before)
 	case doc.cloned:
-		a.Say(message.ContinueShort, message.Thousands(doc.Messages), message.Thousands(doc.calls), before, after, less)
+		a.Tell(message.ContinueShort, message.Thousands(doc.Messages), message.Thousands(doc.calls), before, after, less)
 	default:
-		a.Say(message.ContinueSize, message.Thousands(doc.Messages), before, after, less, target.Title)
+		a.Tell(message.ContinueSize, message.Thousands(doc.Messages), before, after, less, target.Title)
 	}
 	if len(doc.Redacted) > 0 {
-		a.Say(message.ContinueRedacted, target.Title, compress.Counts(&a.Terminal, doc.Redacted))
+		a.Tell(message.ContinueRedacted, target.Title, compress.Counts(&a.Terminal, doc.Redacted))
 	}
 	if doc.Open != "" {
-		a.Say(message.ContinueOpen, doc.Open, message.Thousands(doc.Left))
+		a.Tell(message.ContinueOpen, doc.Open, message.Thousands(doc.Left))
 	}
 	if doc.ID == "" {
 		if doc.told != nil {
 			if doc.told.Short > 0 {
-				a.Say(message.ContinueOlder, message.Thousands(doc.told.Short), f.keep)
+				a.Tell(message.ContinueOlder, message.Thousands(doc.told.Short), f.keep)
 			}
 			switch {
 			case doc.told.Tools > 0:
-				a.Say(message.ContinueCalls, message.Thousands(doc.told.Tools), carry.ToolsTold)
+				a.Tell(message.ContinueCalls, message.Thousands(doc.told.Tools), carry.ToolsTold)
 			case doc.calls > 0:
-				a.Say(message.ContinueNoCalls, message.Thousands(doc.calls))
+				a.Tell(message.ContinueNoCalls, message.Thousands(doc.calls))
 			}
-			a.Say(message.ContinueEnds)
+			a.Tell(message.ContinueEnds)
 			a.printTalk(doc.told.Ends(), doc.told.Note)
 		}
 		a.Note(message.InitDry)

@@ -63,7 +63,7 @@ func (a *app) demo(ctx context.Context, keep, full bool) (err error) {
 		return a.PrintJSON(out)
 	}
 	fmt.Fprintln(a.Stdout)
-	a.Say(message.DemoEnd, len(report.Steps), len(report.Claims), took.Round(10*time.Millisecond))
+	a.Tell(message.DemoEnd, len(report.Steps), len(report.Claims), took.Round(10*time.Millisecond))
 	if keep {
 		a.Say(message.DemoKept, dir)
 	}
@@ -72,7 +72,7 @@ func (a *app) demo(ctx context.Context, keep, full bool) (err error) {
 	if name == "" || filepath.IsAbs(name) {
 		name = a.Program
 	}
-	a.Say(message.DemoNext, name)
+	a.Prose(a.Stdout, a.Format(message.DemoNext, name))
 	return nil
 }
 

@@ -50,7 +50,7 @@ func (a *app) here(ctx context.Context) error {
 		return a.PrintObject("sessions", rows, "more", more, "workflows", running)
 	}
 	if len(rows) == 0 && bars == "" {
-		a.Say(message.HereNone, a.Program)
+		a.Prose(a.Stdout, a.Format(message.HereNone, a.Program))
 		return nil
 	}
 	if len(rows) > 0 {
@@ -61,6 +61,6 @@ func (a *app) here(ctx context.Context) error {
 	}
 	fmt.Fprint(a.Stdout, bars)
 	fmt.Fprintln(a.Stdout)
-	a.Say(message.HereNext, a.Program)
+	a.Prose(a.Stdout, a.Format(message.HereNext, a.Program))
 	return nil
 }

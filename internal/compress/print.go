@@ -17,7 +17,7 @@ import (
 
 // Print shows what would be done, and what it would cost.
 func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
-	line := func(text message.Text, args ...any) { fmt.Fprintln(w, t.Format(text, args...)) }
+	line := func(text message.Text, args ...any) { t.Prose(w, t.Format(text, args...)) }
 	s := p.Session
 	before, after := p.Counted(nil)
 	// The parts are told as the host counts them, too, so that they add up.
@@ -79,25 +79,25 @@ func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 	t.Bold(t.Stdout, t.Format(message.DoneContext, message.Thousands(before), message.Thousands(after), message.Change(before, after)))
 	// What did not happen is not worth a line.
 	if len(r.Messages) > 0 {
-		t.Say(message.DoneCounts, r.Stats.MessagesCompressed, len(r.Messages), message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens))
+		t.Tell(message.DoneCounts, r.Stats.MessagesCompressed, len(r.Messages), message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens))
 	}
 	if r.Cached > 0 {
-		t.Say(message.DoneCached, r.Cached)
+		t.Tell(message.DoneCached, r.Cached)
 	}
 	if len(r.Lost) > 0 {
-		t.Say(message.DoneLost, Counts(t, r.Lost))
+		t.Tell(message.DoneLost, Counts(t, r.Lost))
 	}
 	if g := r.Gone; g.Sentences > 0 {
-		t.Say(message.DoneGone, g.Sentences, g.Requests, g.Decisions)
+		t.Tell(message.DoneGone, g.Sentences, g.Requests, g.Decisions)
 	}
 	if len(r.Redacted) > 0 {
-		t.Say(message.DoneRedacted, Counts(t, r.Redacted))
+		t.Tell(message.DoneRedacted, Counts(t, r.Redacted))
 	}
 	if r.InputTokens+r.OutputTokens > 0 {
-		t.Say(message.DoneSpent, message.Thousands(r.InputTokens), message.Thousands(r.OutputTokens))
+		t.Tell(message.DoneSpent, message.Thousands(r.InputTokens), message.Thousands(r.OutputTokens))
 	}
 	if r.Stats.MessagesFailed > 0 {
-		t.Say(message.DoneFailed, r.Stats.MessagesFailed)
+		t.Tell(message.DoneFailed, r.Stats.MessagesFailed)
 	}
 	shown := 0
 	for i := range r.Messages {

@@ -31,7 +31,7 @@ func TestOnlyWhatIs(t *testing.T) {
 	verbs := regexp.MustCompile(`%[^a-z%]*[a-z%]`)
 	show := func(p *Plan, back Backend) (kinds []string) {
 		var out, other bytes.Buffer
-		term := &terminal.Terminal{Env: terminal.Env{Stdout: &out, Stderr: &other, Getenv: func(string) string { return "" }, Dir: "/"}, Lang: message.EN}
+		term := &terminal.Terminal{Env: terminal.Env{Stdout: &out, Stderr: &other, Getenv: func(string) string { return "400" }, Dir: "/"}, Lang: message.EN}
 		p.Print(term, term.Stdout, back)
 		var beside bytes.Buffer
 		p.Print(term, &beside, back)

@@ -207,9 +207,7 @@ func (t *Terminal) stack(w io.Writer, rows [][]string, head bool, room int) {
 			switch {
 			case strings.TrimSpace(cell) == "":
 			case i == 0:
-				for _, line := range Wrap(cell, room) {
-					t.Bold(w, line)
-				}
+				t.Bold(w, cell)
 			default:
 				cell = strings.TrimSpace(cell)
 				if i < len(names) && names[i] != "" {

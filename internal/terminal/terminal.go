@@ -270,8 +270,10 @@ func (t *Terminal) Ink(w io.Writer, ink Ink, text string) {
 
 // Bold writes a line in bold where that is seen.
 func (t *Terminal) Bold(w io.Writer, text string) {
-	t.Ink(w, Heavy, text)
-	fmt.Fprintln(w)
+	for _, line := range Wrap(text, t.Width(w)) {
+		t.Ink(w, Heavy, line)
+		fmt.Fprintln(w)
+	}
 }
 
 // Diff prints the difference of a file.
