@@ -84,10 +84,7 @@ func (w *world) program(name, version string) string {
 
 func (w *world) install(h *host.Host, mode string) *installation {
 	w.t.Helper()
-	plan, err := w.planInstall(context.Background(), options(h, mode))
-	w.must(err)
-	w.must(plan.apply(context.Background()))
-	return plan
+	return install(w.t, w.Env, options(h, mode))
 }
 
 // stamped is the name of a backup.

@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +44,41 @@ func options(h *host.Host, mode string) Options {
 		Host: h, Mode: mode, tell: func(message.Text, ...any) {},
 		askLanguage: func() (message.Lang, bool, error) { return message.EN, true, nil },
 	}
+}
+
+// settingsOf is the file of a host's settings, with these of the user's in it.
+func settingsOf(t *testing.T, e Env, h *host.Host, mine string) (path string) {
+	t.Helper()
+	cfg, _ := e.config()
+	path = e.setup(h, cfg.Compact).Settings
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(mine), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func install(t *testing.T, e Env, o Options) *installation {
+	t.Helper()
+	plan, err := e.planInstall(t.Context(), o)
+	if err == nil {
+		err = plan.apply(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func takeOut(t *testing.T, e Env, hosts ...*host.Host) *removal {
+	t.Helper()
+	plan, err := e.planRemoval(hosts, false)
+	if err == nil {
+		err = plan.apply(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
 }
 
 func actions(r Report) map[action]int {
@@ -92,15 +128,8 @@ func TestInstallAndRemove(t *testing.T) {
 	for _, h := range host.All() {
 		t.Run(string(h.Name), func(t *testing.T) {
 			e := newEnv(t)
-			cfg, _ := e.config()
-			path := e.setup(h, cfg.Compact).Settings
 			const mine = "{\n\t\"mine\": [1,2]   ,\"z\":{}\n}"
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(mine), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			path := settingsOf(t, e, h, mine)
 			left := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".overtone-12345")
 			if err := os.WriteFile(left, nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -137,13 +166,7 @@ func TestInstallAndRemove(t *testing.T) {
 			if !slices.Equal(health, []host.Health{host.Fine}) {
 				t.Errorf("doctor on the settings: %v", health)
 			}
-			gone, err := e.planRemoval([]*host.Host{h}, false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := gone.apply(ctx); err != nil {
-				t.Fatal(err)
-			}
+			takeOut(t, e, h)
 			data, err := os.ReadFile(path)
 			if diff := cmp.Diff(mine, string(data)); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -163,27 +186,13 @@ func TestInstallOverEarlier(t *testing.T) {
 	for _, h := range host.All() {
 		t.Run(string(h.Name), func(t *testing.T) {
 			e := newEnv(t)
-			cfg, _ := e.config()
-			path := e.setup(h, cfg.Compact).Settings
 			const mine = "{\n\t\"mine\": [1,2]   ,\"z\":{}\n}"
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(mine), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			install := func() *installation {
+			path := settingsOf(t, e, h, mine)
+			again := func() *installation {
 				t.Helper()
 				o := options(h, "")
 				o.StatusLine = true
-				plan, err := e.planInstall(ctx, o)
-				if err == nil {
-					err = plan.apply(ctx)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				return plan
+				return install(t, e, o)
 			}
 			outdated := func() (n int) {
 				for _, f := range e.Examine(ctx, nil) {
@@ -193,7 +202,7 @@ func TestInstallOverEarlier(t *testing.T) {
 				}
 				return n
 			}
-			install()
+			again()
 			if n := outdated(); n != 0 {
 				t.Errorf("without a program for hooks: outdated %d", n)
 			}
@@ -204,17 +213,14 @@ func TestInstallOverEarlier(t *testing.T) {
 			if n := outdated(); n != 1 {
 				t.Errorf("with one: outdated %d", n)
 			}
-			if plan := install(); !plan.Changed || slices.Contains(plan.Warnings, message.WarnCodexTrust.EN) != (h.Texts.Changed != message.Text{}) {
+			if plan := again(); !plan.Changed || slices.Contains(plan.Warnings, message.WarnCodexTrust.EN) != (h.Texts.Changed != message.Text{}) {
 				t.Errorf("over the earlier one: changed %v, warnings %q", plan.Changed, plan.Warnings)
 			}
-			if plan := install(); plan.Changed || outdated() != 0 {
+			if plan := again(); plan.Changed || outdated() != 0 {
 				t.Errorf("twice: %+v", plan.Files)
 			}
-			gone, err := e.planRemoval([]*host.Host{h}, false)
-			if err == nil {
-				err = gone.apply(ctx)
-			}
-			data, _ := os.ReadFile(path)
+			takeOut(t, e, h)
+			data, err := os.ReadFile(path)
 			if diff := cmp.Diff(mine, string(data)); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
@@ -321,13 +327,7 @@ func TestDoctorAfterAnUpgrade(t *testing.T) {
 	for _, h := range host.All() {
 		t.Run(string(h.Name), func(t *testing.T) {
 			e := newEnv(t)
-			plan, err := e.planInstall(ctx, options(h, ""))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := plan.apply(ctx); err != nil {
-				t.Fatal(err)
-			}
+			install(t, e, options(h, ""))
 			cfg, _ := e.config()
 			s := e.setup(h, cfg.Compact)
 			f, err := host.Open(s.Settings)
@@ -365,13 +365,7 @@ func TestDoctorAfterAnUpgrade(t *testing.T) {
 				}
 			}
 			e.Version = "2"
-			again, err := e.planInstall(ctx, options(h, ""))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := again.apply(ctx); err != nil {
-				t.Fatal(err)
-			}
+			install(t, e, options(h, ""))
 			for _, one := range e.Examine(ctx, nil) {
 				if one.ID == "outdated" || one.ID == h.SettingsCheck && one.Status != host.Fine {
 					t.Errorf("after init: %+v", one)
@@ -388,22 +382,9 @@ func TestRemoveBesideANewerManifest(t *testing.T) {
 	for _, h := range host.All() {
 		t.Run(string(h.Name), func(t *testing.T) {
 			e := newEnv(t)
-			cfg, _ := e.config()
-			path := e.setup(h, cfg.Compact).Settings
 			const mine = "{\n  \"mine\": [1, 2]\n}\n"
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(mine), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			plan, err := e.planInstall(ctx, options(h, ""))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := plan.apply(ctx); err != nil {
-				t.Fatal(err)
-			}
+			path := settingsOf(t, e, h, mine)
+			plan := install(t, e, options(h, ""))
 			manifest := filepath.Join(plan.Backup, "manifest.json")
 			data, err := os.ReadFile(manifest)
 			if err != nil {
@@ -413,13 +394,7 @@ func TestRemoveBesideANewerManifest(t *testing.T) {
 			if err := os.WriteFile(manifest, newer, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			gone, err := e.planRemoval(host.All(), false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := gone.apply(ctx); err != nil {
-				t.Fatal(err)
-			}
+			gone := takeOut(t, e, host.All()...)
 			if len(gone.Warnings) == 0 {
 				t.Error("nothing is said of the manifest")
 			}

@@ -186,8 +186,8 @@ func list(dir string) ([]string, error) {
 	return strings.Fields(string(out)), err
 }
 
-// sample puts the changes of the files into an order of chance, which the seed and
-// the folder determine.
+// sample puts the changes of the files into an order of chance, which the seed and the
+// lines determine: an edit elsewhere in a file leaves those of the other lines as they are.
 func (o options) sample(dir string, files []string) ([]mutant, error) {
 	var all []mutant
 	for _, name := range files {
@@ -202,9 +202,16 @@ func (o options) sample(dir string, files []string) ([]mutant, error) {
 		}
 		all = append(all, found...)
 	}
-	h := fnv.New64a()
-	h.Write([]byte(dir))
-	rand.New(rand.NewPCG(o.seed, h.Sum64())).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	same := map[string]int{}
+	for i := range all {
+		m := &all[i]
+		where := m.path + "\x00" + m.around() + "\x00" + m.text
+		h := fnv.New64a()
+		fmt.Fprint(h, where, same[where])
+		m.order = rand.NewPCG(o.seed, h.Sum64()).Uint64()
+		same[where]++
+	}
+	slices.SortStableFunc(all, func(a, b mutant) int { return cmp.Compare(a.order, b.order) })
 	return all, nil
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,37 @@ func TestMutants(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s: -want +got\n%s", src, d)
 		}
+	}
+}
+
+// The sample of a seed stays what it is when other lines come, and is another one for
+// another seed.
+func TestSampleIsStable(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.go")
+	order := func(seed uint64, src string) (list []string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all, err := options{seed: seed}.sample(filepath.Dir(path), []string{"x.go"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range all {
+			list = append(list, m.was+" → "+m.text+" in "+strings.TrimSpace(m.around()))
+		}
+		return list
+	}
+	const src = "package p\n\nfunc f(a, b int) bool { return a < b || b < 7 }\n\nfunc g(a int) int { return a*3 + 1 }\n"
+	one := order(1, src)
+	more := order(1, strings.Replace(src, "\n\n", "\n\nfunc h(a int) bool { return a == 2 }\n\n", 1))
+	more = slices.DeleteFunc(more, func(m string) bool { return strings.Contains(m, "func h") })
+	if len(one) < 10 || !slices.Equal(one, more) {
+		t.Errorf("%q became %q", one, more)
+	}
+	if slices.Equal(one, order(2, src)) {
+		t.Error("another seed has the same order")
 	}
 }
 

@@ -24,8 +24,9 @@ type mutant struct {
 	text     string
 	was      string
 
-	src  []byte // of the whole file
-	body span   // of the function it lies in
+	order uint64 // in the sample
+	src   []byte // of the whole file
+	body  span   // of the function it lies in
 	// returns is what its function returns, as the source has it.
 	returns string
 
@@ -139,6 +140,15 @@ func mutants(path string, src []byte) ([]mutant, error) {
 	})
 	slices.SortStableFunc(all, func(a, b mutant) int { return a.from - b.from })
 	return all, nil
+}
+
+// around is the line of the change, with a mark in its place.
+func (m mutant) around() string {
+	from, to := bytes.LastIndexByte(m.src[:m.from], '\n')+1, len(m.src)
+	if n := bytes.IndexByte(m.src[m.to:], '\n'); n >= 0 {
+		to = m.to + n
+	}
+	return string(m.src[from:m.from]) + "\x00" + string(m.src[m.from:to])
 }
 
 // apply is the file with the change.
