@@ -88,7 +88,7 @@ var (
 	GuardJSONTool     = Text{ZH: "「%s」會執行旁邊的 json.py。請改用 python3 -I -m json.tool FILE。", EN: "“%s” runs a json.py that lies beside it. Use python3 -I -m json.tool FILE."}
 	GuardSQLite       = Text{ZH: "「%s」可能寫檔或執行程式（資料庫裡的 view 也會）。請改用 sqlite3 -readonly -safe DB 'select …'。", EN: "“%s” may write files or run programs, also through a view in the database. Use sqlite3 -readonly -safe DB 'select …'."}
 	GuardCurl         = Text{ZH: "「%s」不是已知只讀取的寫法，.curlrc 也能讓它寫檔。請改用 curl -q -s URL。", EN: "“%s” is no form that is known to only read, and a .curlrc can make it write. Use curl -q -s URL."}
-	GuardTSC          = Text{ZH: "專案要求時，「%s」也會寫 .tsbuildinfo。請改用 tsc --noEmit --incremental false。", EN: "“%s” writes a .tsbuildinfo where the project asks for it. Use tsc --noEmit --incremental false."}
+	GuardTSC          = Text{ZH: "專案要求時，「%s」也會寫 .tsbuildinfo 或追蹤檔。請改用 tsc --noEmit --incremental false --generateTrace null。", EN: "“%s” writes a .tsbuildinfo or a trace where the project asks for it. Use tsc --noEmit --incremental false --generateTrace null."}
 	GuardBrought      = Text{ZH: "git 在這裡會聽從 %s 的設定：那是跟著這個 repository 一起來的另一個 repository。請只在這個 repository 本身使用 git，或交給該階段的 agent。", EN: "git could obey the configuration of a repository that came inside another one, in %s. Use git in the outer one only, and write the folder out, or leave it to the stage's agent."}
 	GuardFetch        = Text{ZH: "「%s」會存下抓到的物件，加了 --dry-run 也一樣。請改用 git ls-remote。", EN: "“%s” stores what it fetches, also with --dry-run. Use git ls-remote."}
 	PersonalDenied    = Text{ZH: "⛔ %s 由使用者自己決定，請使用者在自己的終端機執行。", EN: "⛔ %s is for the user to decide, in a terminal of their own."}

@@ -132,6 +132,9 @@ func (w *walker) stmt(st *syntax.Stmt, s *scope) {
 	}
 	switch c := st.Cmd.(type) {
 	case nil:
+		if len(st.Redirs) > 0 && !s.hidden { // zsh shows a file that stands alone in a pager
+			w.odd(message.GuardCode, st)
+		}
 		if len(st.Redirs) > 0 {
 			w.exec(nil, s)
 		}
