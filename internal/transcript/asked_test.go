@@ -264,6 +264,46 @@ func TestEditBlocks(t *testing.T) {
 	}
 }
 
+// A call and its result have one id, whoever asks for it.
+func TestIDsOfBlocks(t *testing.T) {
+	t.Parallel()
+	var ids []CallID
+	for _, block := range []string{`{"type":"tool_use","id":"t1"}`, `{"type":"tool_result","tool_use_id":"t1"}`, `{"type":"tool_result","tool_use_id":"t2"}`, `{"type":"text","id":"t1"}`} {
+		EditBlocks([]byte(`{"message":{"content":[`+block+`]}}`), func(b Block) []byte { ids = append(ids, b.ID); return b.Raw })
+	}
+	if len(ids) != 4 || ids[0] != ids[1] || ids[1] == ids[2] || ids[3] != (CallID{}) {
+		t.Errorf("%v", ids)
+	}
+}
+
+// What a compaction names as kept is looked for; what cannot be read is counted.
+func TestVerifyTellsWhatIsKept(t *testing.T) {
+	t.Parallel()
+	rep, err := Verify(t.Context(), write(t,
+		node("user", "u1", "", 1, say("a")), node("assistant", "a1", "u1", 2, part("m1", `{"type":"text","text":"x"}`)),
+		node("system", "b1", "", 3, `,"subtype":"compact_boundary","compactMetadata":{"preservedMessages":{"anchorUuid":"s1","uuids":["a1","gone"]}}`),
+		node("user", "s1", "b1", 4, say("sum")), `{"type":`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !cmp.Equal(rep.Kept, map[string]bool{"a1": true, "s1": true}) || rep.lost != 1 || rep.Unreadable != 1 || rep.Messages != 3 || rep.clean() {
+		t.Errorf("%+v", rep)
+	}
+	// One fault is enough, whichever, and two do not make up for each other.
+	for _, r := range []Report{
+		{Unreadable: 1}, {lost: 1}, {Duplicate: map[string]bool{"a": true}}, {Dangling: map[string]string{"a": "b"}}, {Unanswered: map[string]bool{"a": true}},
+		{Orphaned: map[string]bool{"a": true}}, {Incomplete: map[string]string{"a": "b"}}, {Empty: map[string]bool{"a": true}},
+		{Unreadable: 1, Empty: map[string]bool{"a": true}}, {lost: 1, Duplicate: map[string]bool{"a": true}, Unanswered: map[string]bool{"a": true}},
+	} {
+		if r.clean() {
+			t.Errorf("%+v is said to be clean", r)
+		}
+	}
+	if r := (&Report{Messages: 3, Kept: map[string]bool{"a": true}}); !r.clean() {
+		t.Error("nothing is wrong, and it is not said to be clean")
+	}
+}
+
 // Two lines of one name are told, and no others.
 func TestDuplicateNames(t *testing.T) {
 	t.Parallel()

@@ -458,6 +458,21 @@ func TestSummaryOfCodex(t *testing.T) {
 	}
 }
 
+// The first versions of Codex wrote items without an envelope, behind one line that names
+// the session.
+func TestEventsOfTheFirstCodex(t *testing.T) {
+	t.Parallel()
+	got := told(t, transcript.Codex, transcript.Want{},
+		`{"id":"66666666-6666-4666-8666-666666666666","timestamp":"2025-08-06T18:02:11.653Z","instructions":null}`,
+		`{"record_type":"state"}`,
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"Fix it"}]}`,
+		`{"type":"message","id":"m1","role":"assistant","content":[{"type":"output_text","text":"I will."}]}`,
+	)
+	if d := cmp.Diff([]string{"about", "user Fix it", "agent I will."}, got); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
 // Two requests of one message's name are two; the lines of one message are one.
 func TestRequestsAreToldApart(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,7 @@ func TestGeminiThoughts(t *testing.T) {
   "sessionId": "s1",
   "messages": [
     {"id": "m1", "timestamp": "2026-03-01T11:00:00.000Z", "type": "user", "content": "write it"},
-    {"id": "m2", "timestamp": "2026-03-01T11:00:01.000Z", "type": "gemini", "content": "I look.", "thoughts": [{"subject": "The lexer", "description": "It is long."}, {}]}
+    {"id": "m2", "timestamp": "2026-03-01T11:00:01.000Z", "type": "gemini", "content": [{"text": "I look."}, {"inlineData": {}}, {"text": "And see."}], "thoughts": [{"subject": "The lexer", "description": "It is long."}, {}]}
   ]
 }`
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -68,7 +68,7 @@ func TestGeminiThoughts(t *testing.T) {
 	if err != nil || len(file.Messages) != 2 {
 		t.Fatalf("%+v, %v", file, err)
 	}
-	if d := cmp.Diff([]HostBlock{{Thought: "The lexer\nIt is long."}, {Text: "I look."}}, file.Messages[1].Blocks); d != "" {
+	if d := cmp.Diff([]HostBlock{{Thought: "The lexer\nIt is long."}, {Text: "I look.\nAnd see."}}, file.Messages[1].Blocks); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
 }

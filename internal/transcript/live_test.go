@@ -103,6 +103,10 @@ func TestLive(t *testing.T) {
 		{"a note the last entry does not descend from", []string{
 			node("user", "u1", "", 1, say("a")), node("assistant", "a1", "u1", 2, part("m1", text)), `{"type":"last-prompt","leafUuid":"a1"}`, node("user", "u2", "u1", 3, say("b")),
 		}, "u1 a1"},
+		{"a note of before a compaction", []string{
+			node("user", "u1", "", 1, say("a")), node("assistant", "a1", "u1", 2, part("m1", text)), `{"type":"last-prompt","leafUuid":"a1","explicit":true}`,
+			node("system", "b1", "", 3, `,"subtype":"compact_boundary"`), node("user", "s1", "b1", 4, say("sum")), node("user", "u2", "s1", 5, say("b")),
+		}, "b1 s1 u2"},
 		{"cleared", []string{node("user", "u1", "", 1, say("a")), `{"type":"last-prompt","leafUuid":null,"explicit":true}`}, ""},
 		{"no messages", []string{`{"type":"mode","mode":"x","sessionId":"s"}`}, ""},
 		{"glued line", []string{node("user", "u1", "", 1, say("a")) + node("assistant", "a1", "u1", 2, part("m1", text)), node("user", "u2", "a1", 3, say("b"))}, "u1 a1 u2"},
@@ -170,7 +174,7 @@ func TestNotASession(t *testing.T) {
 	if s, err := Read(t.Context(), write(t)); err != nil || len(s.Live()) != 0 {
 		t.Errorf("empty file: %v", err)
 	}
-	if _, err := Read(t.Context(), t.TempDir()); err == nil {
-		t.Error("read a folder")
+	if _, err := Read(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a regular file") { // a pipe would be waited for
+		t.Errorf("read a folder: %v", err)
 	}
 }

@@ -15,7 +15,6 @@ import (
 // Report is what a session file states about itself, read without the index: the
 // second opinion on a clone.
 type Report struct {
-	Lines      int
 	Unreadable int
 	IDs        map[string]int // session id → lines
 	Duplicate  map[string]bool
@@ -71,7 +70,6 @@ func verify(ctx context.Context, r *io.SectionReader) (*Report, error) {
 	defer done()
 	var rec record
 	for ln, ok := lines.Next(); ok; ln, ok = lines.Next() {
-		c.rep.Lines++
 		if !rec.objects(ln, host, func(int, int) { c.judge(&rec) }) {
 			c.rep.Unreadable++
 		}

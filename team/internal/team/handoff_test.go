@@ -195,7 +195,7 @@ func TestHandoffClaude(t *testing.T) {
 		}
 	}
 	rep, err := transcript.Verify(ctx, got.Path)
-	if err != nil || rep.Unreadable+len(rep.Dangling)+len(rep.Empty)+len(rep.Duplicate) > 0 || rep.Lines != 3 {
+	if err != nil || rep.Unreadable+len(rep.Dangling)+len(rep.Empty)+len(rep.Duplicate) > 0 || rep.Messages != 3 {
 		t.Errorf("%+v %v", rep, err)
 	}
 
