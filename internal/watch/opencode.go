@@ -410,6 +410,20 @@ func typed(m gjson.Result) string {
 	return strings.Join(texts, "\n")
 }
 
+// unfinished says that something has to follow the newest message: an answer to what a
+// person wrote, the end of an answer, or the next after one that called tools.
+func unfinished(list []gjson.Result) bool {
+	if len(list) == 0 {
+		return false
+	}
+	newest := list[len(list)-1]
+	info := newest.Get("info")
+	if info.Get("role").String() == "user" {
+		return typed(newest) != ""
+	}
+	return !info.Get("error").Exists() && (!info.Get("time.completed").Exists() || info.Get("finish").String() == "tool-calls")
+}
+
 func (w *Opencode) idle(ctx context.Context, s *served) bool {
 	all, err := w.ask(ctx, http.MethodGet, "/session/status", s.dir, nil)
 	state := all.Get(gjson.Escape(s.id) + ".type").String()
@@ -421,7 +435,8 @@ func (w *Opencode) idle(ctx context.Context, s *served) bool {
 func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error) {
 	defer transcript.Catch("", &err)
 	// A session at work has not said all, and what is read of it then counts as seen. So nothing
-	// is concluded unless it rested before and after it was read; when it rests later, we are told.
+	// is concluded unless it rested before and after it was read, and was not read within a
+	// short turn between the two; when it rests later, we are told.
 	rests := w.idle(ctx, s)
 	list, err := w.look(ctx, s)
 	if err != nil || s.parent {
@@ -436,7 +451,7 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 			}
 		}
 	}
-	if !rests || !w.idle(ctx, s) || !s.follow(list) || !s.turnEnded(false) {
+	if !rests || unfinished(list) || !w.idle(ctx, s) || !s.follow(list) || !s.turnEnded(false) {
 		return false, nil
 	}
 	if !leased {

@@ -194,13 +194,15 @@ func TestWatchOpencodeServer(t *testing.T) {
 }
 
 // A session that the watcher comes upon while it is at work: that it is idle is told later,
-// and then its boundary counts, also where the turn ended between two questions to the server.
+// and then its boundary counts, also where the turn ended between two questions to the server,
+// or began and ended between two of them whether the session is idle.
 func TestWatchOpencodeStillAtWork(t *testing.T) {
 	t.Parallel()
 	for name, until := range map[string]string{
 		"has answered":        "GET /session/status",
 		"answers when read":   "GET /session/ses_1/message",
 		"is at work when met": "GET /session/ses_1",
+		"is read in a turn":   "GET /session/ses_1/message",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -229,7 +231,7 @@ func TestWatchOpencodeStillAtWork(t *testing.T) {
 					f.idle(w)
 					<-r.Context().Done()
 					return true
-				case asked == "GET /session/status" && atWork:
+				case asked == "GET /session/status" && atWork && name != "is read in a turn":
 					fmt.Fprint(w, `{"ses_1":{"type":"busy"}}`)
 					return true
 				case asked == "GET /session/ses_1/message" && atWork:
