@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -559,6 +560,40 @@ func TestOpencodeSteers(t *testing.T) {
 	o.eventually("the host is idle", func() bool { return !strings.Contains(o.get("/session/status").Raw, "busy") })
 	if text := o.messages(id); strings.Count(text, "TYPED AT ONCE") != 1 {
 		t.Errorf("the session is\n%s", text)
+	}
+}
+
+// Whatever is typed right behind an answer, the end of its turn is told, once, and before
+// it: our program hears of as many as there were.
+func TestOpencodeTypedBehind(t *testing.T) {
+	t.Parallel()
+	s := newOpencode(t, func(r *heard) spoken { return speak("answer to "+r.Last(), 5_000) })
+	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
+	calls := filepath.Join(s.home, "calls")
+	s.change(filepath.Join(s.home, ".config", "opencode", "plugin", "overtone.js"), "const COMMAND = [", `const COMMAND = ["sh", "-c", `+strconv.Quote(`tee -a `+calls+` | "$0" "$@"`)+", ")
+	o := s.serve()
+	id := o.session()
+	var want, got []string
+	for n := range 8 {
+		text := fmt.Sprintf("question %d", n)
+		want = append(want, text, "answer to "+text)
+		o.say(id, text)
+	}
+	s.eventually("the last end is told", func() bool {
+		got = nil
+		data, _ := os.ReadFile(calls) // it is there by now, or soon
+		for line := range strings.Lines(string(data)) {
+			input := gjson.Get(line, "input")
+			for _, key := range []string{"last_assistant_message", "prompt"} {
+				if text := input.Get(key).String(); text != "" {
+					got = append(got, text)
+				}
+			}
+		}
+		return len(got) > 0 && got[len(got)-1] == want[len(want)-1]
+	})
+	if !slices.Equal(got, want) {
+		t.Errorf("it was told\n%s", strings.Join(got, "\n"))
 	}
 }
 

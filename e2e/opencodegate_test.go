@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/plugin"
 )
 
@@ -185,29 +187,13 @@ func TestOpencodePlugin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			home := t.TempDir()
-			command, _ := json.Marshal(tc.command)
-			text := strings.NewReplacer(`const COMMAND = ["overtone-hook"]`, "const COMMAND = "+string(command), "const PATIENCE = 5000", "const PATIENCE = 1000").Replace(string(plugin.Opencode))
-			for file, data := range map[string]string{"overtone.mjs": text, "probe.mjs": pluginProbe} {
-				if err := os.WriteFile(filepath.Join(home, file), []byte(data), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			cmd := exec.Command("node", "probe.mjs")
-			cmd.Dir, cmd.Env = home, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", tc.env}
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-			timer := time.AfterFunc(2*time.Minute, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-			defer timer.Stop()
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			home, out := probePlugin(t, pluginProbe, tc.env, tc.command...)
 			loops := `"autos":[true,true,true,false,true]`
 			if tc.env == "HOST=works" {
 				loops = `"autos":[true,true,true,true,true]`
 			}
 			const want = `{"asked":[],"autos":[true,true,true,false,true],"output":"a","text":"SUMMARY","parts":1,"args":{"command":"ls"}}`
-			if got := strings.TrimSpace(string(out)); tc.command[0] != filepath.Join(bin, "overtone-hook") && got != want {
+			if got := strings.TrimSpace(out); tc.command[0] != filepath.Join(bin, "overtone-hook") && got != want {
 				t.Errorf("it did %s\nwant   %s", got, want)
 			} else if !strings.Contains(got, loops) {
 				t.Errorf("it did %s", got)
@@ -221,6 +207,82 @@ func TestOpencodePlugin(t *testing.T) {
 				t.Errorf("started %d times, want %d", n, tc.starts)
 			}
 		})
+	}
+}
+
+// probePlugin has node run a script on the plugin, which calls a command as our program.
+func probePlugin(t *testing.T, script, env string, command ...string) (home, out string) {
+	t.Helper()
+	home = t.TempDir()
+	list, _ := json.Marshal(command)
+	text := strings.NewReplacer(`const COMMAND = ["overtone-hook"]`, "const COMMAND = "+string(list), "const PATIENCE = 5000", "const PATIENCE = 1000").Replace(string(plugin.Opencode))
+	for file, data := range map[string]string{"overtone.mjs": text, "probe.mjs": script} {
+		if err := os.WriteFile(filepath.Join(home, file), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("node", "probe.mjs")
+	cmd.Dir, cmd.Env = home, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", env}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	timer := time.AfterFunc(2*time.Minute, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	defer timer.Stop()
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return home, string(said)
+}
+
+// turnsProbe holds turns that end in every way, and has the host tell of them too late, twice
+// or not at all.
+const turnsProbe = `
+import { Overtone } from './overtone.mjs'
+let talk = []
+const said = (id, role, more) => ({ info: { id, role, time: { created: 1, completed: 2 }, ...more }, parts: [{ type: 'text', text: 'said ' + id }] })
+const client = {
+  session: { get: async ({ path }) => ({ data: { id: path.id, directory: '/p' } }), messages: async () => ({ data: talk }) },
+  tui: { showToast: async () => {} },
+}
+const about = { sessionID: 'ses_1' }
+const hooks = await Overtone({ client, directory: '/p' })
+const prompt = async (id) => {
+  await hooks['chat.message'](about, { message: { id, sessionID: 'ses_1' }, parts: [{ type: 'text', text: 'said ' + id }] })
+  talk = [...talk, said(id, 'user')]
+}
+const answer = async (id, more) => {
+  await hooks['chat.params']({ ...about, agent: 'build', model: { id: 'm1', providerID: 'p' } })
+  talk = [...talk, said(id, 'assistant', { finish: 'stop', ...more })]
+}
+const idle = () => hooks.event({ event: { type: 'session.idle', properties: about } })
+await prompt('1'), await answer('2'), await idle(), await idle() // told twice
+await prompt('3'), await answer('4')
+await prompt('5'), await idle(), await answer('6'), await idle() // right behind the answer
+await prompt('7'), await answer('8'), await Promise.all([idle(), prompt('9')]) // in that instant
+await answer('10', { error: { name: 'MessageAbortedError' } }), await idle(), await idle() // Esc
+await prompt('11'), await answer('12', { finish: 'tool-calls' })
+await prompt('13'), await answer('14'), await idle() // while a tool runs
+await hooks['chat.params']({ ...about, agent: 'compaction', model: { id: 'm1', providerID: 'p' } })
+talk.push(said('15', 'assistant', { summary: true, finish: 'stop' }))
+await idle() // it was compacted
+`
+
+// The end of each turn that has ended by itself is told once, before what is said next. It
+// comes with the message that was there before the host has told that it is idle.
+func TestOpencodePluginTurns(t *testing.T) {
+	t.Parallel()
+	home, out := probePlugin(t, turnsProbe, "", "sh", "-c", `tee -a "$HOME/calls" | sed -u 's/.*"id":\([0-9]*\),"event.*/{"id":\1,"out":{}}/'`)
+	data, err := os.ReadFile(filepath.Join(home, "calls"))
+	if err != nil || out != "" {
+		t.Fatalf("%v %s", err, out)
+	}
+	var got []string
+	for line := range strings.Lines(string(data)) {
+		call := gjson.Parse(line)
+		got = append(got, strings.TrimPrefix(strings.TrimSpace(call.Get("event").String()[:4]+" "+call.Get("input.turn_id").String()+" "+call.Get("input.last_assistant_message").String()), "user "))
+	}
+	const want = "1|stop  said 2|3|5 said 4|stop  said 6|7|9 said 8|11|13|stop  said 14"
+	if text := strings.Join(got, "|"); text != want && text != strings.Replace(want, "7|9 said 8", "7|stop  said 8|9", 1) {
+		t.Errorf("it was told\n%s\nwant\n%s", text, want)
 	}
 }
 

@@ -98,8 +98,7 @@ export const Overtone = async ({ client, directory }) => {
   const summarising = new Set() // sessions whose next text is a summary
   const ours = new Set() // sessions that we have asked to compact
   const rounds = new Map() // compactions in a row that freed nothing, of sessions at work
-  const stopped = new Map() // the message that a session's last turn ended with
-  const broken = new Set() // sessions whose last turn did not end by itself
+  const open = new Set() // sessions with a turn whose end was not told
   let live, auto, steers
 
   const session = async (id) => {
@@ -189,19 +188,21 @@ export const Overtone = async ({ client, directory }) => {
   const over = (m) =>
     m?.info.role === "assistant" && m.info.time?.completed && !m.info.error && !["tool-calls", "unknown", undefined].includes(m.info.finish)
 
-  // turnEnded: the host is idle. Only the messages tell whether a turn has ended: it is also
-  // idle after an interruption, an error or a refusal, where the next word is the user's, and
-  // tells it more than once.
+  // answered takes the answer that has ended a session's turn, once. Only the messages tell
+  // whether it has: the host is also idle after an interruption, an error or a refusal, where
+  // the next word is the user's, and tells it more than once.
+  const answered = (id, messages) => {
+    const said = messages?.findLast((m) => !m.info.summary && !m.parts.some((p) => p.type === "compaction"))
+    return over(messages?.at(-1)) && over(said) && open.delete(id) ? textOf(said.parts) : undefined
+  }
+
   const turnEnded = async (id) => {
     rounds.delete(id)
-    if ((await session(id)).parentID) return
+    if (!open.has(id) || (await session(id)).parentID) return
     const more = await history(id)
-    const newest = more.messages?.at(-1)
-    const said = more.messages?.findLast((m) => !m.info.summary && !m.parts.some((p) => p.type === "compaction"))
-    if (!over(newest) || !over(said)) return void broken.add(id)
-    if (stopped.get(id) === newest.info.id) return
-    stopped.set(id, newest.info.id)
-    const r = await tellAll("stop", id, { last_assistant_message: textOf(said.parts) }, more)
+    const answer = answered(id, more.messages)
+    if (answer === undefined) return
+    const r = await tellAll("stop", id, { last_assistant_message: answer }, more)
     if (r.compact) return compact(id, !!r.block)
     if (r.block) {
       void within(client.session.promptAsync({ path: { id }, body: { parts: [{ type: "text", text: r.block, synthetic: true }] } }))
@@ -227,13 +228,19 @@ export const Overtone = async ({ client, directory }) => {
       hung = false
       rounds.delete(id)
       const said = { prompt: text, turn_id: output.message.id }
-      const r = await (broken.delete(id) ? tellAll("user-prompt-submit", id, said, await history(id)) : tell("user-prompt-submit", id, said))
+      // A message right behind the answer comes before the host has told that it is idle.
+      const more = open.has(id) ? await history(id) : {}
+      said.last_assistant_message = answered(id, more.messages)
+      const r = await tellAll("user-prompt-submit", id, said, more)
       if (r.block) throw new Error(r.block)
       add(output.parts, output.message, r.context)
     },
     "chat.params": async (input) => {
       const agent = input.agent?.name ?? input.agent
-      if (agent !== "compaction" && agent !== "title") summarising.delete(input.sessionID)
+      if (agent !== "compaction" && agent !== "title") {
+        summarising.delete(input.sessionID)
+        open.add(input.sessionID)
+      }
       const model = input.model
       if (agent !== "title" && model?.id) {
         models.set(input.sessionID, { providerID: model.providerID, modelID: model.id, context: model.limit?.context })

@@ -86,6 +86,23 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// A message that is typed right behind an answer tells the end of the turn before it: what
+// its few words answer stands in the hand-over.
+func TestServeTypedBehind(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	answers := p.served(
+		ask(1, "user-prompt-submit", `,"prompt":"write a lexer","turn_id":"msg_1"`, ""),
+		ask(2, "user-prompt-submit", `,"prompt":"the second","turn_id":"msg_3","last_assistant_message":"Shall I take zephyrine or quince?"`, ""),
+		ask(3, "pre-compact", `,"trigger":"auto"`, ""),
+		ask(4, "subagent-stop", `,"last_assistant_message":"SUMMARY"`, ""),
+		ask(5, "session-start", `,"source":"compact"`, ""),
+	)
+	if text := answers[4].Get("out.context").String(); !strings.Contains(text, "zephyrine") || strings.Contains(text, "while you worked") {
+		t.Errorf("the hand-over: %s", text)
+	}
+}
+
 // A host that was killed in an answer and compacts before the next one is at work on
 // nothing: the hand-over knows what the user has said since.
 func TestServeAfterACut(t *testing.T) {

@@ -73,6 +73,10 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 			c.learnBackgroundEnds(tx, first)
 		}
 		c.seeSession(tx)
+		if c.in.Answer != "" { // of the turn before, whose end nobody has told
+			tx.Observe(host.AgentMessage{Text: c.in.Answer}, c.settings())
+			tx.Observe(host.TurnEnded{}, compact.Settings{})
+		}
 		tx.Observe(host.TurnStarted{ID: c.in.Turn, Prompt: c.in.PromptID, At: c.now}, compact.Settings{})
 		if !note { // what the host itself sends is no request
 			tx.Observe(host.UserMessage{Text: host.Typed(text), At: c.now}, compact.Settings{})
