@@ -5,7 +5,9 @@ package e2e
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -23,12 +25,52 @@ var folders sync.Map
 func stay(t *testing.T, dir string) {
 	t.Helper()
 	folders.Store(dir, true)
+	if err := tellReaper(dir); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		for _, p := range still(dir) {
 			t.Logf("ended with its test: %s", p)
 			syscall.Kill(p.id, syscall.SIGKILL)
 		}
 	})
+}
+
+// reaping is set for the process that ends what a run of the tests leaves behind.
+const reaping = "OVERTONE_E2E_REAPS"
+
+// tellReaper tells a folder to a process in a session of its own. The pipe to it is closed
+// when this process ends, however that comes about: by kill -9, too.
+func tellReaper(dir string) error {
+	w, err := reaper()
+	if err == nil {
+		_, err = fmt.Fprintln(w, dir)
+	}
+	return err
+}
+
+var reaper = sync.OnceValues(func() (io.Writer, error) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), reaping+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	w, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	return w, cmd.Start()
+})
+
+// reap waits for the end of those who tell it folders, and then ends what runs in them until
+// nothing has for a second.
+func reap(told io.Reader) {
+	data, _ := io.ReadAll(told) // whatever came is all that there is
+	for quiet := 0; quiet < 10; quiet++ {
+		for _, p := range left(strings.Fields(string(data))...) {
+			syscall.Kill(p.id, syscall.SIGKILL)
+			quiet = 0
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 // agentFolders are the folders of all tests that have run an agent.
