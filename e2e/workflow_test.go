@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,13 +24,13 @@ type status struct {
 	WorkflowType string
 	Phase        string
 	CurrentStage string
-	Stages       []struct {
-		Stage, Status, Result string
-	}
-	Ready      []string
-	FailCount  int
-	Unverified int
+	Stages       []stageStatus
+	Ready        []string
+	FailCount    int
+	Unverified   int
 }
+
+type stageStatus struct{ Stage, Status, Result string }
 
 func (w *World) status(session string) status {
 	w.t.Helper()
@@ -221,6 +224,89 @@ func testWorkflowBackground(t *testing.T, v Version) {
 	for _, m := range mains(w) {
 		if m.Has("Stop hook feedback") {
 			t.Errorf("the turn was held while agents worked: %s", m.Last())
+		}
+	}
+}
+
+// A day passes while TEST is at work. Where the machine slept through it, TEST's FAIL counts,
+// as no time has passed. Where it was awake its barrier has given up, and the FAIL, which
+// moves nothing any more, is shown to the model and the person.
+func TestWorkflowSlept(t *testing.T) {
+	t.Parallel()
+	for name, slept := range map[string]bool{"slept": true, "was awake": false} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); testWorkflowSlept(t, slept) })
+	}
+}
+
+func testWorkflowSlept(t *testing.T, slept bool) {
+	morning := make(chan struct{})
+	p := &Relay{Background: true, Agents: map[string][]Step{"tester": {failing("HIGH", "").until(morning)}}}
+	w := NewWorld(t, Overtone, p.Handle)
+	s := w.Start()
+	id := s.Ask("[workflow:quick] fix it").SessionID
+	stage := func(key string) (st stageStatus) {
+		for _, st = range w.status(id).Stages {
+			if st.Stage == key {
+				break
+			}
+		}
+		return st
+	}
+	for stage("REVIEW").Status != "completed" || stage("TEST").Status != "active" {
+		s.Result()
+	}
+	w.aDayPasses(id, slept)
+	s.Ask("good morning, how is it going?")
+	close(morning)
+	for stage("TEST").Result != "fail" && w.status(id).FailCount == 0 {
+		s.Result()
+	}
+	s.Ask("thank you")
+	s.Close()
+	if back := w.status(id).CurrentStage == "DEV"; back != slept {
+		t.Errorf("its FAIL sends the work back: %v", back)
+	}
+	const late = "TEST 在 barrier 逾時之後才回報 FAIL"
+	shown := slices.ContainsFunc(s.Seen().Events, func(e Event) bool {
+		return e.Subtype == "informational" && strings.Contains(string(e.Raw), late)
+	})
+	told := mains(w)[len(mains(w))-1].Count(late)
+	if shown == slept || told != map[bool]int{false: 1}[slept] {
+		t.Errorf("a late FAIL is shown to the person: %v, told to the model %d times", shown, told)
+	}
+}
+
+// aDayPasses makes all that Overtone has noted of a session a day older. The sum of what the
+// machine has been awake is what it was: had it slept for that day, the clock would be a day
+// further ahead of it than was noted.
+func (w *World) aDayPasses(session string, slept bool) {
+	w.t.Helper()
+	files, _ := filepath.Glob(filepath.Join(w.Home, ".overtone", "sessions", session, "*.json*"))
+	barriers, _ := filepath.Glob(filepath.Join(w.Config, "barrier-state-*.json"))
+	const day = 24 * time.Hour
+	clock := regexp.MustCompile(`"\d{4}-\d\d-\d\dT[0-9:.]+Z"|("ahead":)?\b1\d{12}\b`)
+	for _, file := range append(files, barriers...) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		data = clock.ReplaceAllFunc(data, func(found []byte) []byte {
+			text := string(found)
+			if at, err := time.Parse(`"`+time.RFC3339+`"`, text); err == nil {
+				return []byte(at.Add(-day).Format(`"` + time.RFC3339Nano + `"`))
+			}
+			key, ms := "", text
+			if at := strings.IndexByte(text, ':'); at >= 0 {
+				key, ms = text[:at+1], text[at+1:]
+			}
+			n, err := strconv.ParseInt(ms, 10, 64)
+			if err != nil || key != "" && !slept {
+				return found
+			}
+			return []byte(key + strconv.FormatInt(n-day.Milliseconds(), 10))
+		})
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			w.t.Fatal(err)
 		}
 	}
 }
