@@ -442,7 +442,11 @@ func TestContinueCodexInClaude(t *testing.T) {
 	onEach(t, func(t *testing.T, v Version) {
 		p := &Play{}
 		w := NewWorld(t, Overtone, p.Handle, v)
-		path := writeCodex(t, filepath.Join(w.Home, ".codex"), w.Project, 1)
+		was := w.Project
+		if v.floor() {
+			was += "-gone" // it goes on where the command was called
+		}
+		path := writeCodex(t, filepath.Join(w.Home, ".codex"), was, 1)
 		before := sum(t, path)
 		id, title := continued(t, w.Exec("overtone", "continue", carriedCodex, "--in", "claude-code", "--json"))
 		w.screen(w.claude+" --resume").Wait(title[:40], 1)
@@ -453,6 +457,9 @@ func TestContinueCodexInClaude(t *testing.T) {
 				all.WriteString(m.Text() + "\n")
 			}
 			remembers(t, all.String())
+			if told := strings.Contains(all.String(), "folder was "+was+" and is "+w.Project+" now"); told != v.floor() {
+				t.Errorf("the model is told of another folder: %v", told)
+			}
 		}
 		if sum(t, path) != before {
 			t.Error("the source was changed")

@@ -58,7 +58,7 @@ func says(t *testing.T, text string, want, never []string) {
 }
 
 // A user refuses a Write and says why, answers a question of the agent's tool, has a
-// commit undone, compacts with words of his own, and types while the agent works: each
+// commit undone and another reverted, by the agent itself, compacts with words of his own, and types while the agent works: each
 // stands in the hand-over that follows, and nothing that did not come to pass does.
 func TestSituation(t *testing.T) { t.Parallel(); onAll(t, testSituation) }
 
@@ -73,6 +73,7 @@ func testSituation(t *testing.T, v Version) {
 		}}})),
 		call(bash("echo b > beta.txt && git add beta.txt && git commit -q -m 'Add the beta ledger' && git log -1 --oneline")),
 		call(bash("git reset -q --hard HEAD~1")),
+		call(bash("echo c > gamma.txt && git add gamma.txt && git commit -q -m 'Add the gamma ledger' && git revert --no-edit HEAD")),
 		say("The beta ledger is taken back."),
 		say("Sure."),
 		func(*mockapi.Request) mockapi.Reply {
@@ -106,8 +107,8 @@ func testSituation(t *testing.T, v Version) {
 	s.Result()
 	s.Ask("go on")
 	says(t, lastHanded(t, w),
-		[]string{"“keep the audit trail in mind”", "never floats", "“Only whole cents, never fractions”", "Which unit do amounts have?", "scanLedger"},
-		[]string{"not committed", "Add the beta ledger", message.HandoverGo.EN})
+		[]string{"“keep the audit trail in mind”", "never floats", "“Only whole cents, never fractions”", "Which unit do amounts have?", "scanLedger", `Revert "Add the gamma ledger"`},
+		[]string{"not committed", "Add the beta ledger", "by e2e", message.HandoverGo.EN})
 
 	s.Send("Please look at the gamma rates.")
 	receive(t, "running", running)

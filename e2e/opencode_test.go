@@ -430,6 +430,9 @@ func TestOpencode(t *testing.T) {
 	if out := s.exec("", "overtone", "recall", "lexer", "scanToken"); !strings.Contains(out, id) {
 		t.Errorf("recall finds\n%s", out)
 	}
+	if out := s.exec("", "overtone", "status"); !strings.Contains(out, "the lexer") {
+		t.Errorf("status says\n%s", out)
+	}
 	audit := gjson.Parse(s.exec("", "overtone", "audit", "--json"))
 	if one := audit.Get("sessions.0"); one.Get("host").String() != "opencode" || one.Get("requests").Int() < 4 || len(one.Get("compactions").Array()) != 1 {
 		t.Errorf("audit: %s", audit.Get("sessions"))
@@ -564,11 +567,12 @@ func TestOpencodeSteers(t *testing.T) {
 }
 
 // Whatever is typed right behind an answer, the end of its turn is told, once, and before
-// it: our program hears of as many as there were.
+// it: our program hears of as many as there were. Where the system names no language, the
+// user's own words do.
 func TestOpencodeTypedBehind(t *testing.T) {
 	t.Parallel()
 	s := newOpencode(t, func(r *heard) spoken { return speak("answer to "+r.Last(), 5_000) })
-	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
+	s.exec("", "overtone", "init", "--host", "opencode", "--yes")
 	calls := filepath.Join(s.home, "calls")
 	s.change(filepath.Join(s.home, ".config", "opencode", "plugin", "overtone.js"), "const COMMAND = [", `const COMMAND = ["sh", "-c", `+strconv.Quote(`tee -a `+calls+` | "$0" "$@"`)+", ")
 	o := s.serve()
@@ -594,6 +598,12 @@ func TestOpencodeTypedBehind(t *testing.T) {
 	})
 	if !slices.Equal(got, want) {
 		t.Errorf("it was told\n%s", strings.Join(got, "\n"))
+	}
+	o.say(id, "請把測試補上")
+	o.compact(id)
+	o.say(id, "繼續")
+	if last := o.API.last(); last.Count(handed) != 1 || !last.Has("“請把測試補上”") || last.Has("The user's words, newest first") {
+		t.Errorf("the hand-over to a Chinese user: %q", last.Texts[2:])
 	}
 }
 
@@ -647,6 +657,9 @@ func testOpencodeWorkflow(t *testing.T, terminal bool) {
 			n += r.Count(text)
 		}
 		return n
+	}
+	if n := all("/overtone:"); n != 0 {
+		t.Errorf("commands that this host does not have are named %d times", n)
 	}
 	if all("NODE_CONTEXT") == 0 {
 		t.Error("the stage's agent has no node context")

@@ -408,7 +408,8 @@ func testOpencodeInterrupted(t *testing.T, under string, terminal bool) {
 
 // A stage whose agents die is handed out three times, however often the model tries: then
 // the workflow rests, the model is told so, and nothing is pushed. A folder of settings that
-// OPENCODE_CONFIG_DIR names comes beside the usual one, in which the plugin is.
+// OPENCODE_CONFIG_DIR names comes beside the usual one, in which the plugin is, here behind
+// a link.
 func TestOpencodeAgentDies(t *testing.T) {
 	t.Parallel()
 	s := newOpencode(t, func(r *heard) spoken {
@@ -425,6 +426,7 @@ func TestOpencodeAgentDies(t *testing.T) {
 	other := filepath.Join(s.home, "other")
 	s.exec("", "cp", "-r", filepath.Join(s.home, ".config", "opencode"), other)
 	s.env = append(s.env, "OPENCODE_CONFIG_DIR="+other)
+	s.exec("", "ln", "-s", t.TempDir(), filepath.Join(s.home, ".config", "opencode", "plugin"))
 	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
 	o := s.serve()
 	id := o.session()
