@@ -239,18 +239,15 @@ func TestAttack_TypingBesideACommand(t *testing.T) {
 func TestAttack_TypingBesideAStage(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, v Version) {
-		working, typed := make(chan struct{}), make(chan struct{})
-		p := &Relay{Agents: map[string][]Step{"developer": {func(r *mockapi.Request) mockapi.Reply {
-			close(working)
-			return pass(r).Until(typed)
-		}}}}
+		work := newHeld(t)
+		p := &Relay{Agents: map[string][]Step{"developer": {func(r *mockapi.Request) mockapi.Reply { return pass(r).Until(work.at()) }}}}
 		w := NewWorld(t, Overtone, p.Handle, v)
 		s := w.Start()
 		s.Send("[workflow:quick-dev] fix it")
-		<-working
+		receive(t, "working", work.reached)
 		s.Send("TYPED-4")
 		s.Control(map[string]any{"subtype": "get_context_usage"}) // answered after the message was read
-		close(typed)
+		work.letGo()
 		id := s.Result().SessionID
 		s.untilComplete(id)
 		s.Close()
@@ -348,16 +345,10 @@ func TestAttack_KilledInACommand(t *testing.T) {
 func TestAttack_KilledInACompaction(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, v Version) {
-		p, asked, never := &Play{}, make(chan struct{}), make(chan struct{})
-		defer close(never)
-		var once sync.Once
+		p, compaction := &Play{}, newHeld(t)
 		w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
-			first := false
 			if r.Kind == mockapi.Summary {
-				once.Do(func() { first = true; close(asked) })
-			}
-			if first {
-				return mockapi.Text(SummaryText).Until(never)
+				return mockapi.Text(SummaryText).Until(compaction.at())
 			}
 			return p.Handle(r)
 		}, v)
@@ -367,8 +358,9 @@ func TestAttack_KilledInACompaction(t *testing.T) {
 			s.Ask("and so on")
 		}
 		s.Send("/compact")
-		<-asked
+		receive(t, "compacting", compaction.reached)
 		s.Kill()
+		compaction.letGo()
 		before := len(mains(w))
 		s = w.Start("--resume", id)
 		s.Ask("go on")

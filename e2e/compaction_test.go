@@ -278,16 +278,12 @@ func TestCompactRefusedByHost(t *testing.T) {
 // conversation, so a resumed session still has it, once, and goes on.
 func TestCompactResume(t *testing.T) {
 	t.Parallel()
-	hold, started := make(chan struct{}), make(chan struct{})
-	defer close(hold)
-	p := &Relay{Agents: map[string][]Step{"code-reviewer": {func(*mockapi.Request) mockapi.Reply {
-		close(started)
-		return mockapi.Text("NEVER").Until(hold)
-	}}}}
+	review := newHeld(t)
+	p := &Relay{Agents: map[string][]Step{"code-reviewer": {func(*mockapi.Request) mockapi.Reply { return mockapi.Text("NEVER").Until(review.at()) }}}}
 	w := NewWorld(t, Overtone, p.Handle)
 	s := w.Start()
 	s.Send("[workflow:quick-dev] fix it")
-	receive(t, "started", started)
+	receive(t, "started", review.reached)
 	s.Control(map[string]any{"subtype": "interrupt"})
 	res := s.Result()
 	s.Send("/compact")

@@ -271,12 +271,11 @@ func TestCopilot_Auto(t *testing.T) {
 // wait, and nothing of ours opens a turn.
 func TestCopilot_Terminal(t *testing.T) {
 	t.Parallel()
-	compacting, typed := make(chan struct{}), make(chan struct{})
+	compaction := newHeld(t)
 	c := newCopilot(t, func(r *mockapi.Request) mockapi.Reply {
 		switch last := r.Last(); {
 		case strings.Contains(last, "create a detailed summary"):
-			close(compacting)
-			return mockapi.Text("<overview>MOCK-SUMMARY: the lexer was looked at.</overview>").Tokens(1_000).Until(typed)
+			return mockapi.Text("<overview>MOCK-SUMMARY: the lexer was looked at.</overview>").Tokens(1_000).Until(compaction.at())
 		case strings.Contains(last, "STOP here"):
 			return mockapi.Text("I-HAVE-STOPPED").Tokens(5_000)
 		case strings.Contains(last, "passing this line on"):
@@ -297,11 +296,11 @@ func TestCopilot_Terminal(t *testing.T) {
 	before := len(c.API.Requests())
 	s.Type("/compact")
 	s.enter(func() bool { return len(c.API.Requests()) > before })
-	receive(t, "compacting", compacting)
+	receive(t, "compacting", compaction.reached)
 	s.Type("STOP here")
 	s.Press(keyEnter)
 	s.Wait("Queued", 1)
-	close(typed)
+	compaction.letGo()
 	s.Wait("I-HAVE-STOPPED", 1)
 	after := c.API.Requests()[before:]
 	if len(after) != 2 || !after[1].Has("STOP here") || after[1].Count(handed) != 1 || after[1].Has(message.HandoverGo.EN) {

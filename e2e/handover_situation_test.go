@@ -226,7 +226,7 @@ func codexLooks(r codexmock.Request) codexmock.Reply {
 func TestCodexSituation(t *testing.T) { t.Parallel(); onCodexes(t, testCodexSituation) }
 
 func testCodexSituation(t *testing.T, v Version) {
-	working, typed := make(chan struct{}), make(chan struct{})
+	work := newHeld(t)
 	w := newHookedCodex(t, func(r codexmock.Request) codexmock.Reply {
 		text, step := r.LastUser()
 		if !strings.Contains(text, "Please write the ledger") || r.Compaction {
@@ -242,8 +242,7 @@ func testCodexSituation(t *testing.T, v Version) {
 				},
 			}}}}}, Tokens: 9000}
 		}
-		close(working)
-		return codexmock.Reply{Message: "I look at the rates.", Wait: typed, Tokens: 9000}
+		return codexmock.Reply{Message: "I look at the rates.", Wait: work.at(), Tokens: 9000}
 	}, "", "suggest", v)
 	w.tap.Answer = func(method string) any {
 		switch method {
@@ -262,9 +261,9 @@ func testCodexSituation(t *testing.T, v Version) {
 	u.Thread = thread.Thread.ID
 	var began struct{ Turn struct{ ID string } }
 	u.call("turn/start", map[string]any{"threadId": u.Thread, "input": input("Please write the ledger."), "collaborationMode": codexMode("plan")}, &began)
-	receive(t, "working", working)
+	receive(t, "working", work.reached)
 	u.call("turn/steer", map[string]any{"threadId": u.Thread, "expectedTurnId": began.Turn.ID, "input": input("No, use the decimal module, never floats.")}, nil)
-	close(typed)
+	work.letGo()
 	u.AwaitTurn(began.Turn.ID)
 	if seen := w.Model.Requests(); seen[len(seen)-1].Count("patch rejected by user") != 1 {
 		t.Errorf("the patch was not refused: %s", seen[len(seen)-1].Raw)

@@ -504,19 +504,15 @@ func TestHostDeadAgents(t *testing.T) {
 		}
 	})
 	t.Run("foreground agent and the user interrupts", func(t *testing.T) {
-		hold, started := make(chan struct{}), make(chan struct{})
-		defer close(hold)
+		work := newHeld(t)
 		p := &Play{
-			Main: []Step{call(mockapi.Foreground("overtone:developer", "work"))},
-			Agents: map[string][]Step{"developer": {func(*mockapi.Request) mockapi.Reply {
-				close(started)
-				return mockapi.Text("NEVER").Until(hold)
-			}}},
+			Main:   []Step{call(mockapi.Foreground("overtone:developer", "work"))},
+			Agents: map[string][]Step{"developer": {func(*mockapi.Request) mockapi.Reply { return mockapi.Text("NEVER").Until(work.at()) }}},
 		}
 		w := NewWorld(t, Recorder, p.Handle)
 		s := w.Start()
 		s.Send("go")
-		<-started
+		receive(t, "started", work.reached)
 		s.Control(map[string]any{"subtype": "interrupt"})
 		s.Result()
 		s.Ask("next")
@@ -537,21 +533,18 @@ func TestHostDeadAgents(t *testing.T) {
 func TestHostQueuedMessage(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, v Version) {
-		hold, started := make(chan struct{}), make(chan struct{})
+		work := newHeld(t)
 		p := &Play{
-			Main: []Step{call(mockapi.Foreground("overtone:developer", "work"))},
-			Agents: map[string][]Step{"developer": {func(*mockapi.Request) mockapi.Reply {
-				close(started)
-				return mockapi.Text("SUB").Until(hold)
-			}}},
+			Main:   []Step{call(mockapi.Foreground("overtone:developer", "work"))},
+			Agents: map[string][]Step{"developer": {func(*mockapi.Request) mockapi.Reply { return mockapi.Text("SUB").Until(work.at()) }}},
 		}
 		w := NewWorld(t, Recorder, p.Handle, v)
 		s := w.Start()
 		s.Send("go")
-		<-started
+		receive(t, "started", work.reached)
 		s.Send("and this too")
 		s.Control(map[string]any{"subtype": "get_context_usage"}) // answered after the message was read
-		close(hold)
+		work.letGo()
 		s.Result()
 		s.Close()
 		want := 2

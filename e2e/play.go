@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"sync"
+	"testing"
 
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
 )
@@ -32,6 +33,27 @@ func (s Step) until(ch <-chan struct{}) Step {
 }
 
 // tool is a tool call.
+// held is a point at which answers of a model wait: a compaction under which somebody types,
+// or in which the host is killed.
+type held struct {
+	reached, release chan struct{} // an answer has come to it; they may go on
+	first, over      sync.Once
+}
+
+func newHeld(t *testing.T) *held {
+	h := &held{reached: make(chan struct{}), release: make(chan struct{})}
+	t.Cleanup(h.letGo)
+	return h
+}
+
+// at is what an answer waits for that has come to the point.
+func (h *held) at() <-chan struct{} {
+	h.first.Do(func() { close(h.reached) })
+	return h.release
+}
+
+func (h *held) letGo() { h.over.Do(func() { close(h.release) }) }
+
 func tool(name string, input map[string]any) mockapi.Block {
 	return mockapi.Block{Tool: name, Input: input}
 }

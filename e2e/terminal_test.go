@@ -396,12 +396,11 @@ func testTerminalTakenBack(t *testing.T, v Version, queued bool) {
 func TestTerminal_Compaction(t *testing.T) { t.Parallel(); onEach(t, testTerminalCompaction) }
 
 func testTerminalCompaction(t *testing.T, v Version) {
-	compacting, typed := make(chan struct{}), make(chan struct{})
+	compaction := newHeld(t)
 	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
 		switch last := r.Last(); {
 		case r.Kind == mockapi.Summary:
-			close(compacting)
-			return mockapi.Text(SummaryText).Until(typed)
+			return mockapi.Text(SummaryText).Until(compaction.at())
 		case r.Kind == mockapi.Main && strings.Contains(last, "STOP here"):
 			return mockapi.Text("I-HAVE-STOPPED").Tokens(30_000)
 		case r.Kind == mockapi.Main && strings.Contains(last, "thanks"):
@@ -416,9 +415,9 @@ func testTerminalCompaction(t *testing.T, v Version) {
 	s.Wait("沒有進展", 1) // it was pushed on, and let go
 	before := len(mains(w))
 	s.Say("/compact")
-	receive(t, "compacting", compacting)
+	receive(t, "compacting", compaction.reached)
 	s.Say("STOP here")
-	close(typed)
+	compaction.letGo()
 	s.Wait("I-HAVE-STOPPED", 1)
 	s.Say("thanks")
 	s.Wait("NOT-AT-ALL", 1)

@@ -122,17 +122,16 @@ func TestTurnEnd_Codex(t *testing.T) {
 // is typed while the summary is written is quoted in the packet and answered behind it, once.
 func TestTurnEnd_Opencode(t *testing.T) {
 	t.Parallel()
-	began, typed := make(chan struct{}, 9), make(chan struct{})
-	var compacted atomic.Bool
+	compaction := newHeld(t)
+	var compactions atomic.Int32
 	s := newOpencode(t, func(r *heard) spoken {
 		switch {
 		case r.Bare && strings.Contains(r.Body, "title generator"):
 			return speak("the lexer", 100)
 		case r.Bare:
-			began <- struct{}{}
-			compacted.Store(true)
-			return spoken{Text: "MOCK-SUMMARY: it was looked at.", Tokens: 1_000, Until: typed}
-		case compacted.Load():
+			compactions.Add(1)
+			return spoken{Text: "MOCK-SUMMARY: it was looked at.", Tokens: 1_000, Until: compaction.at()}
+		case compactions.Load() > 0:
 			return speak("Fine.", 6_000)
 		}
 		return speak(ways, 85_000)
@@ -141,10 +140,10 @@ func TestTurnEnd_Opencode(t *testing.T) {
 	o := s.serve()
 	id := o.session()
 	o.say(id, "look around, MARK-GOAL")
-	receive(t, "the compaction", began)
+	receive(t, "the compaction", compaction.reached)
 	o.post("/session/"+id+"/prompt_async", map[string]any{"parts": []any{map[string]any{"type": "text", "text": "yes, do 1"}}})
 	o.eventually("the message is there", func() bool { return strings.Contains(o.messages(id), "yes, do 1") })
-	close(typed)
+	compaction.letGo()
 	o.eventually("it is answered", func() bool { return strings.Contains(o.messages(id), "Fine.") })
 	list := o.API.requests()
 	last := list[len(list)-1]
@@ -157,7 +156,7 @@ func TestTurnEnd_Opencode(t *testing.T) {
 			asked++
 		}
 	}
-	if asked != 2 || len(began) != 0 {
-		t.Errorf("%d turns, %d more compactions", asked, len(began))
+	if n := compactions.Load(); asked != 2 || n != 1 {
+		t.Errorf("%d turns, %d compactions", asked, n)
 	}
 }

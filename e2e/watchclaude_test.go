@@ -258,31 +258,29 @@ func TestWatchClaudeCompactionFails(t *testing.T) {
 func TestWatchClaudeKilled(t *testing.T) {
 	t.Parallel()
 	const id = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff"
-	for name, held := range map[string]func(*mockapi.Request) bool{
+	for name, waits := range map[string]func(*mockapi.Request) bool{
 		"while it compacts":             func(r *mockapi.Request) bool { return r.Kind == mockapi.Summary },
 		"while the packet is under way": func(r *mockapi.Request) bool { return r.Kind == mockapi.Main && strings.Contains(r.Last(), packetMark) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reached, release := make(chan struct{}), make(chan struct{})
-			first := true
+			point := newHeld(t)
 			w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
-				if first && held(r) {
-					first = false
-					close(reached)
-					return claudeMind(r).Until(release)
+				reply := claudeMind(r)
+				if waits(r) {
+					reply = reply.Until(point.at())
 				}
-				return claudeMind(r)
+				return reply
 			})
 			w.Configure("compact:\n  mode: auto\n  resume: always\n")
 			p := w.driveClaude([]string{"[work] one"}, "--session-id", id)
 			select {
-			case <-reached:
+			case <-point.reached:
 			case <-time.After(codexWait):
 				t.Fatalf("never reached:\n%s", p.output())
 			}
 			_ = p.cmd.Process.Kill()
-			close(release)
+			point.letGo()
 			<-p.done
 			// Claude Code ends by itself, once it has done what it was at and its
 			// input is gone.

@@ -562,16 +562,12 @@ func TestWorkflowCommands(t *testing.T) {
 // The session ends in mid-stage, the process with it; a resumed session goes on.
 func TestWorkflowResume(t *testing.T) {
 	t.Parallel()
-	hold, started := make(chan struct{}), make(chan struct{})
-	defer close(hold)
-	p := &Relay{Agents: map[string][]Step{"code-reviewer": {func(*mockapi.Request) mockapi.Reply {
-		close(started)
-		return mockapi.Text("NEVER").Until(hold)
-	}}}}
+	review := newHeld(t)
+	p := &Relay{Agents: map[string][]Step{"code-reviewer": {func(*mockapi.Request) mockapi.Reply { return mockapi.Text("NEVER").Until(review.at()) }}}}
 	w := NewWorld(t, Overtone, p.Handle)
 	s := w.Start()
 	s.Send("[workflow:quick-dev] fix it")
-	receive(t, "started", started)
+	receive(t, "started", review.reached)
 	var init struct {
 		SessionID string `json:"session_id"`
 	}
