@@ -238,9 +238,10 @@ func probePlugin(t *testing.T, script, env string, command ...string) (home, out
 const turnsProbe = `
 import { Overtone } from './overtone.mjs'
 let talk = []
+let compacted = 0
 const said = (id, role, more) => ({ info: { id, role, time: { created: 1, completed: 2 }, ...more }, parts: [{ type: 'text', text: 'said ' + id }] })
 const client = {
-  session: { get: async ({ path }) => ({ data: { id: path.id, directory: '/p' } }), messages: async () => ({ data: talk }) },
+  session: { get: async ({ path }) => ({ data: { id: path.id, directory: '/p' } }), messages: async () => ({ data: talk }), summarize: async () => { compacted++ } },
   tui: { showToast: async () => {} },
 }
 const about = { sessionID: 'ses_1' }
@@ -253,7 +254,8 @@ const answer = async (id, more) => {
   await hooks['chat.params']({ ...about, agent: 'build', model: { id: 'm1', providerID: 'p' } })
   talk = [...talk, said(id, 'assistant', { finish: 'stop', ...more })]
 }
-const idle = () => hooks.event({ event: { type: 'session.idle', properties: about } })
+const event = (type) => hooks.event({ event: { type, properties: about } })
+const idle = async () => { await event('session.idle'), await event('session.compacted') }
 await prompt('1'), await answer('2'), await idle(), await idle() // told twice
 await prompt('3'), await answer('4')
 await prompt('5'), await idle(), await answer('6'), await idle() // right behind the answer
@@ -264,20 +266,25 @@ await prompt('13'), await answer('14'), await idle() // while a tool runs
 await hooks['chat.params']({ ...about, agent: 'compaction', model: { id: 'm1', providerID: 'p' } })
 talk.push(said('15', 'assistant', { summary: true, finish: 'stop' }))
 await idle() // it was compacted
+console.log(compacted)
 `
 
 // The end of each turn that has ended by itself is told once, before what is said next. It
-// comes with the message that was there before the host has told that it is idle.
+// comes with the message that was there before the host has told that it is idle. Our program
+// wants a compaction at each: there is none beside a message.
 func TestOpencodePluginTurns(t *testing.T) {
 	t.Parallel()
-	home, out := probePlugin(t, turnsProbe, "", "sh", "-c", `tee -a "$HOME/calls" | sed -u 's/.*"id":\([0-9]*\),"event.*/{"id":\1,"out":{}}/'`)
+	home, out := probePlugin(t, turnsProbe, "", "sh", "-c", `tee -a "$HOME/calls" | sed -u 's/.*"id":\([0-9]*\),"event":"stop.*/{"id":\1,"out":{"compact":true}}/;s/.*"id":\([0-9]*\),"event.*/{"id":\1,"out":{}}/'`)
 	data, err := os.ReadFile(filepath.Join(home, "calls"))
-	if err != nil || out != "" {
-		t.Fatalf("%v %s", err, out)
+	if err != nil || out != "3\n" {
+		t.Fatalf("%v, compactions: %s", err, out)
 	}
 	var got []string
 	for line := range strings.Lines(string(data)) {
 		call := gjson.Parse(line)
+		if call.Get("event").String() == "post-compact" {
+			continue
+		}
 		got = append(got, strings.TrimPrefix(strings.TrimSpace(call.Get("event").String()[:4]+" "+call.Get("input.turn_id").String()+" "+call.Get("input.last_assistant_message").String()), "user "))
 	}
 	const want = "1|stop  said 2|3|5 said 4|stop  said 6|7|9 said 8|11|13|stop  said 14"

@@ -99,6 +99,7 @@ export const Overtone = async ({ client, directory }) => {
   const ours = new Set() // sessions that we have asked to compact
   const rounds = new Map() // compactions in a row that freed nothing, of sessions at work
   const open = new Set() // sessions with a turn whose end was not told
+  const typed = new Map() // the newest message that a person has typed
   let live, auto, steers
 
   const session = async (id) => {
@@ -199,11 +200,13 @@ export const Overtone = async ({ client, directory }) => {
   const turnEnded = async (id) => {
     rounds.delete(id)
     if (!open.has(id) || (await session(id)).parentID) return
+    const newest = typed.get(id)
     const more = await history(id)
     const answer = answered(id, more.messages)
     if (answer === undefined) return
     const r = await tellAll("stop", id, { last_assistant_message: answer }, more)
-    if (r.compact) return compact(id, !!r.block)
+    // What was typed meanwhile would be summed up with the rest, and not answered.
+    if (r.compact && typed.get(id) === newest) return compact(id, !!r.block)
     if (r.block) {
       void within(client.session.promptAsync({ path: { id }, body: { parts: [{ type: "text", text: r.block, synthetic: true }] } }))
     }
@@ -225,6 +228,7 @@ export const Overtone = async ({ client, directory }) => {
         return add(output.parts, output.message, r.context)
       }
       if (!text) return // nobody's words
+      typed.set(id, output.message.id)
       hung = false
       rounds.delete(id)
       const said = { prompt: text, turn_id: output.message.id }
