@@ -4,7 +4,8 @@
 // Nothing here fails hard, because hooks read the settings on every call and a
 // typing mistake must not stop the host: a value that cannot be used becomes a
 // [Problem] with file, line and key, that key keeps its default, and every other
-// key keeps what the file says, also around lines that are not YAML at all.
+// key keeps what the file says. A line that is not YAML costs the section that it
+// stands in.
 //
 // [DecodeYAML] is the same tolerant decoder for other YAML, such as the front matter
 // of prompts. The package is the only user of the YAML library and shows none of

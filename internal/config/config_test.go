@@ -158,23 +158,23 @@ func TestLoad(t *testing.T) {
 			},
 		},
 		{
-			name: "malformed in the middle: keys above and below are kept",
+			name: "malformed in the middle: sections above and below are kept",
 			file: "strict: true\nworkflow:\n  max_retries: [1, 2\n  max_crashes: 4\ncompact:\n\tmode: auto\ncleanup:\n  after_days: 9\n",
-			want: with(func(c *Config) { c.Strict, c.Workflow.MaxCrashes, c.Cleanup.AfterDays = true, 4, 9 }),
+			want: with(func(c *Config) { c.Strict, c.Cleanup.AfterDays = true, 9 }),
 			problems: []string{
-				`config.yaml:3: workflow.max_retries: not YAML: brackets [ ] do not match`,
-				`config.yaml:6: compact.mode: not YAML: a tab cannot indent a line; indent with blanks`,
+				`config.yaml:4: workflow: not YAML: brackets [ ] do not match`,
+				`config.yaml:6: compact: not YAML: a tab cannot indent a line; indent with blanks`,
 			},
 		},
 		{
 			name: "malformed at the end", file: "strict: true\ncompress:\n  model: \"open\n",
 			want:     with(func(c *Config) { c.Strict = true }),
-			problems: []string{`config.yaml:3: compress.model: could not find end character of double-quoted text`},
+			problems: []string{`config.yaml:3: compress: could not find end character of double-quoted text`},
 		},
 		{
 			name: "stray words", file: "strict: true\nhello there\nlanguage: en\n",
 			want:     with(func(c *Config) { c.Strict, c.Language = true, "en" }),
-			problems: []string{`config.yaml:2: want "key: value"`},
+			problems: []string{`config.yaml:2: want lines of the form "key: value", got "hello there"`},
 		},
 		{
 			name: "not a mapping", file: "- a\n- b\n", want: Defaults(),

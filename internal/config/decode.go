@@ -28,13 +28,15 @@ func decodeYAML(src []byte, file string, firstLine int, into any) *decoder {
 	base := reflect.New(v.Type()).Elem()
 	base.Set(v)
 	d := &decoder{file: file, offset: firstLine - 1, seen: map[string]int{}}
-	switch body := tree(d.parse(src)); body.Kind {
-	case Null:
-	case Map:
-		d.mapping(body, v, base, "")
-	default:
-		d.report(body.Line, "", "每行要寫成 \"key: value\"，這裡是 %s", "want lines of the form \"key: value\", got %s", describe(body))
-	}
+	d.parse(src, func(body Node) {
+		switch body.Kind {
+		case Null:
+		case Map:
+			d.mapping(body, v, base, "")
+		default:
+			d.report(body.Line, "", "每行要寫成 \"key: value\"，這裡是 %s", "want lines of the form \"key: value\", got %s", describe(body))
+		}
+	})
 	return d
 }
 
@@ -68,10 +70,10 @@ func (d *decoder) mapping(m Node, v, base reflect.Value, path string) {
 			continue
 		}
 		first, again := d.seen[key]
-		d.seen[key] = kv.Line
+		d.seen[key] = kv.Line + d.offset
 		if named := f.value.Kind() == reflect.Map; named || f.value.Kind() == reflect.Struct {
 			if again {
-				d.report(kv.Line, key, "這一節出現兩次，第一次在第 %d 行", "section appears twice, first on line %d", first+d.offset)
+				d.report(kv.Line, key, "這一節出現兩次，第一次在第 %d 行", "section appears twice, first on line %d", first)
 			}
 			switch {
 			case kv.Value.Kind == Null:
@@ -88,7 +90,7 @@ func (d *decoder) mapping(m Node, v, base reflect.Value, path string) {
 			// Neither of the two is more likely to be the one that is meant.
 			f.value.Set(f.base)
 			d.set = slices.DeleteFunc(d.set, func(k string) bool { return k == key })
-			d.report(kv.Line, key, "設定了兩次，第一次在第 %d 行；使用預設值", "set twice, first on line %d; the default is used", first+d.offset)
+			d.report(kv.Line, key, "設定了兩次，第一次在第 %d 行；使用預設值", "set twice, first on line %d; the default is used", first)
 			continue
 		}
 		if kv.Value.Kind == Null {
@@ -109,13 +111,13 @@ func (d *decoder) entries(m Node, v reflect.Value, path string) {
 	for _, kv := range m.Members {
 		key, before := join(path, kv.Key), len(d.problems)
 		first, again := d.seen[key]
-		d.seen[key] = kv.Line
+		d.seen[key] = kv.Line + d.offset
 		entry := reflect.New(v.Type().Elem()).Elem()
 		switch {
 		case kv.Key == "":
 			d.report(kv.Line, path, "要一個名稱", "want a name")
 		case again:
-			d.report(kv.Line, key, "設定了兩次，第一次在第 %d 行", "set twice, first on line %d", first+d.offset)
+			d.report(kv.Line, key, "設定了兩次，第一次在第 %d 行", "set twice, first on line %d", first)
 		case kv.Value.Kind != Map:
 			d.report(kv.Value.Line, key, "要一節鍵值，這裡是 %s", "want a section of keys, got %s", describe(kv.Value))
 		default:

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -27,25 +26,55 @@ type syntaxError struct {
 	msg  said
 }
 
-// parse returns the body of the first document. Around what is not YAML it keeps
-// every entry that can be read alone, and reports the others.
-func (d *decoder) parse(src []byte) ast.Node {
+// parse reads the first document and hands its body to take. Of a text that is not YAML
+// it reads each section by itself, and reports those that cannot be read.
+func (d *decoder) parse(src []byte, take func(Node)) {
 	text, bad := sourceText(src)
 	if bad != nil {
 		d.add(bad.line, "", bad.msg)
-		return nil
+		return
 	}
-	file, bad := parseYAML(withoutComments(text))
-	if bad != nil {
-		if file, bad = d.salvage(text); bad != nil {
-			return nil
+	body, bad := d.document(withoutComments(text))
+	if bad == nil {
+		take(body)
+		return
+	}
+	for _, section := range sections(text) {
+		if body, bad = d.document(section); bad == nil {
+			take(body)
+		} else {
+			key, _, ok := strings.Cut(section, ":")
+			if !ok || strings.ContainsAny(key, " []{},\"'\n\x00\ufffd") {
+				key = ""
+			}
+			d.add(bad.line, key, bad.msg)
 		}
+		d.offset += strings.Count(section, "\n")
+	}
+}
+
+func (d *decoder) document(text string) (Node, *syntaxError) {
+	file, bad := parseYAML(text)
+	if bad != nil {
+		return Node{}, bad
 	}
 	body, second := documents(file)
 	if second != nil {
 		d.report(position(second), "", "只讀第一份 YAML 文件", "only the first YAML document is read")
 	}
-	return body
+	return tree(body), nil
+}
+
+// sections parts a text before each line that begins with a key.
+func sections(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		if n := len(list); n > 0 && strings.ContainsAny(line[:1], " \t\r\n#-]}") {
+			list[n-1] += line
+		} else {
+			list = append(list, line)
+		}
+	}
+	return list
 }
 
 // sourceText is the text of a file that is not too large to be one.
@@ -168,68 +197,4 @@ func screen(src string) *syntaxError {
 		open = max(0, open-strings.Count(text, "]")-strings.Count(text, "}"))
 	}
 	return nil
-}
-
-// salvage takes what is not YAML out of a text, one entry after the other as the library
-// stumbles over them, and reports each. Empty lines stay in their place, so that positions
-// stay true.
-func (d *decoder) salvage(text string) (*ast.File, *syntaxError) {
-	lines := strings.SplitAfter(text, "\n")
-	for {
-		file, bad := parseYAML(strings.Join(lines, ""))
-		if bad == nil || len(d.problems) == maxProblems {
-			return file, bad
-		}
-		at := opened(lines, min(bad.line, len(lines))-1)
-		d.add(at+1, keyAt(lines, at), bad.msg)
-		outer, _ := indent(lines[at])
-		for i := at; i < len(lines); i++ {
-			if n, ok := indent(lines[i]); i > at && ok && n <= outer {
-				break
-			}
-			lines[i] = lines[i][len(strings.TrimRight(lines[i], "\n")):]
-		}
-	}
-}
-
-// opened is the line with the bracket that is still open where the library noticed, else
-// that line itself.
-func opened(lines []string, at int) int {
-	first, open := at, 0
-	for i, line := range lines[:at] {
-		if _, ok := indent(line); !ok {
-			continue
-		}
-		if open == 0 {
-			first = i
-		}
-		open = max(0, open+strings.Count(line, "[")+strings.Count(line, "{")-strings.Count(line, "]")-strings.Count(line, "}"))
-	}
-	if open == 0 {
-		return at
-	}
-	return first
-}
-
-// keyAt is the dotted key that a line stands under, as far as keys can be told.
-func keyAt(lines []string, at int) string {
-	key, outer := "", math.MaxInt
-	for i := at; i >= 0; i-- {
-		name, _, ok := strings.Cut(lines[i], ":")
-		if n, full := indent(lines[i]); full && n < outer {
-			outer = n
-			if name = strings.Trim(strings.TrimSpace(name), "\"'"); ok && !strings.ContainsAny(name, " []{},\x00\ufffd") {
-				key = strings.TrimSuffix(join(name, key), ".")
-			}
-		}
-	}
-	return key
-}
-
-// indent counts leading blanks; the second result is false for lines that carry
-// nothing.
-func indent(line string) (int, bool) {
-	trimmed := strings.TrimLeft(line, " \t")
-	n := len(line) - len(trimmed)
-	return n, strings.TrimSpace(trimmed) != "" && trimmed[0] != '#'
 }

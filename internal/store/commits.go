@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,12 +99,7 @@ func (h *Home) appendCommits(list ...Commit) error {
 		_, newer, _ := bytes.Cut(old[len(old)/2:], []byte("\n"))
 		return AtomicWrite(path, append(newer, lines...), 0o600)
 	}
-	f, info, err := openAs(path, os.O_APPEND|os.O_CREATE|os.O_RDWR)
-	if err != nil {
-		return err
-	}
-	_, err = appendWhole(f, info.Size(), lines)
-	return errors.Join(err, f.Close())
+	return AppendLines(path, lines)
 }
 
 // Announced are the commits that sessions are about to make in a repository: those

@@ -113,6 +113,17 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return readRange(f, 0, info.Size())
 }
 
+// AppendLines appends lines to the file at path, which is made where it is missing: all
+// of them, or none.
+func AppendLines(path string, lines []byte) error {
+	f, info, err := openAs(path, os.O_APPEND|os.O_CREATE|os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	_, err = appendWhole(f, info.Size(), lines)
+	return errors.Join(err, f.Close())
+}
+
 // appendWhole appends lines to a file of which size bytes are there: all of them, or
 // none. A writer that died within its line, or a hand that edited the file, leaves no
 // newline at the end; ours would be glued to that line and lost with it.

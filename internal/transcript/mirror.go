@@ -122,12 +122,7 @@ func (m Mirror) Add(list []HostMessage, all bool) (gap bool, err error) {
 	if m.Newest() != end.message {
 		return false, nil // another one has just done it
 	}
-	f, err := os.OpenFile(m.Path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return false, err
-	}
-	_, err = f.Write(out)
-	return false, errors.Join(err, f.Close())
+	return false, store.AppendLines(m.Path, out)
 }
 
 // Write makes the file tell these messages and no others. What stands there already

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -62,20 +61,8 @@ func NameRollout(path, id, title string, now time.Time) error {
 	if title == "" || file == "" {
 		return nil
 	}
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	var line []byte
-	last := []byte{0}
-	if end, err := f.Seek(0, io.SeekEnd); err == nil && end > 0 {
-		if _, err := f.ReadAt(last, end-1); err == nil && last[0] != '\n' {
-			line = append(line, '\n') // somebody was killed while writing
-		}
-	}
-	_, err = f.Write(appendLine(line, store.Pairs("id", id, "thread_name", title, "updated_at", now.UTC().Format(time.RFC3339Nano))))
-	return err
+	line := store.Pairs("id", id, "thread_name", title, "updated_at", now.UTC().Format(time.RFC3339Nano))
+	return store.AppendLines(file, appendLine(nil, line))
 }
 
 // namesOf is where the name of a rollout stands; "" for one that lies elsewhere.
