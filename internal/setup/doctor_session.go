@@ -6,8 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -37,10 +36,16 @@ func (d *doctor) checkSession(s *store.Session) {
 	case state != nil:
 		d.add("workflow", host.Fine, message.DoctorState)
 	}
-	d.checkReceipt(s)
+	memory := session.Read(s)
+	if k := memory.Compaction; k != nil {
+		d.checkReceipt(s, k)
+	} else {
+		d.checkPacket(s)
+	}
 	cfg, _ := d.config() // checkConfig tells its problems
-	if t := session.Read(s).Thread; cfg.Compact.ContextWindow == 0 && (t.Usage.Least > 0 || t.Usage.Used > 0 && !t.Usage.Known()) {
-		d.add("window", host.Note, message.DoctorGuess, cmp.Or(t.Model, "?"), message.Thousands(host.SmallWindow)).advise(d, message.HintGuess)
+	if t := memory.Thread; cfg.Compact.ContextWindow == 0 && (t.Usage.Least > 0 || t.Usage.Used > 0 && !t.Usage.Known()) {
+		model := cmp.Or(t.Model, "?")
+		d.add("window", host.Note, message.DoctorGuess, model, message.Thousands(host.SmallWindow)).advise(d, message.HintGuess)
 	}
 }
 
@@ -49,36 +54,28 @@ const running = 10 * time.Minute
 
 // checkReceipt says what became of the session's last compaction, and of the
 // text that was saved for it.
-func (d *doctor) checkReceipt(s *store.Session) {
-	data, err := s.Version(session.MemoryFile)
-	k := gjson.GetBytes(data, "compaction")
-	if err != nil || !store.ValidJSON(data) || !k.Exists() {
-		d.checkPacket(s)
+func (d *doctor) checkReceipt(s *store.Session, k *session.Attempt) {
+	const id = "receipt"
+	n, trigger, r := k.N, cmp.Or(k.Trigger, "?"), cmp.Or(k.Receipt, &compact.Receipt{})
+	switch {
+	case k.Summarised() && d.Now().Sub(k.At) < running:
+		d.add(id, host.Note, message.DoctorRunning, n, trigger)
+		return
+	case k.Summarised(), k.Status == session.Failed:
+		d.add(id, host.Warn, message.DoctorFailed, n, trigger)
 		return
 	}
-	n, trigger := k.Get("n").Int(), k.Get("trigger").String()
-	trigger = cmp.Or(trigger, "?")
-	receipt := k.Get("receipt")
-	state := receipt.Get("state").String()
-	const id = "receipt"
-	switch status := k.Get("status").String(); {
-	case status == "failed":
-		d.add(id, host.Warn, message.DoctorFailed, n, trigger)
-	case status == "begun" && d.Now().Sub(k.Get("at").Time()) < running:
-		d.add(id, host.Note, message.DoctorRunning, n, trigger)
-	case status == "begun":
-		d.add(id, host.Warn, message.DoctorFailed, n, trigger)
-	case !receipt.Exists():
+	switch r.State {
+	case "":
 		d.add(id, host.Fine, message.DoctorEmpty, n, trigger)
-	case state == "delivered":
-		d.add(id, host.Fine, message.DoctorReceipt, n, trigger, receipt.Get("via").String())
-	case state == "printing", state == "unknown":
+	case compact.Delivered:
+		d.add(id, host.Fine, message.DoctorReceipt, n, trigger, r.Via)
+	case compact.Printing, compact.Unknown:
 		d.add(id, host.Warn, message.DoctorUnknown, n, trigger).advise(d, message.HintLost, s.ID())
-	case state == "delivering":
-		d.add(id, host.Fine, message.DoctorHanded, n, trigger, receipt.Get("via").String())
-	case state == "expired", state == "dropped":
-		why := cmp.Or(receipt.Get("reason").String(), state)
-		d.add(id, host.Warn, message.DoctorLost, n, trigger, why).advise(d, message.HintLost, s.ID())
+	case compact.Delivering:
+		d.add(id, host.Fine, message.DoctorHanded, n, trigger, r.Via)
+	case compact.Expired, compact.Dropped:
+		d.add(id, host.Warn, message.DoctorLost, n, trigger, cmp.Or(r.Reason, string(r.State))).advise(d, message.HintLost, s.ID())
 	default:
 		d.add(id, host.Warn, message.DoctorWaiting, n, trigger).advise(d, message.HintWaiting)
 	}
