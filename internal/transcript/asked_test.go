@@ -291,9 +291,16 @@ func TestVerifyTellsWhatIsKept(t *testing.T) {
 	}
 	// One fault is enough, whichever, and two do not make up for each other.
 	for _, r := range []Report{
-		{Unreadable: 1}, {lost: 1}, {Duplicate: map[string]bool{"a": true}}, {Dangling: map[string]string{"a": "b"}}, {Unanswered: map[string]bool{"a": true}},
-		{Orphaned: map[string]bool{"a": true}}, {Incomplete: map[string]string{"a": "b"}}, {Empty: map[string]bool{"a": true}},
-		{Unreadable: 1, Empty: map[string]bool{"a": true}}, {lost: 1, Duplicate: map[string]bool{"a": true}, Unanswered: map[string]bool{"a": true}},
+		{Unreadable: 1},
+		{lost: 1},
+		{Duplicate: map[string]bool{"a": true}},
+		{Dangling: map[string]string{"a": "b"}},
+		{Unanswered: map[string]bool{"a": true}},
+		{Orphaned: map[string]bool{"a": true}},
+		{Incomplete: map[string]string{"a": "b"}},
+		{Empty: map[string]bool{"a": true}},
+		{Unreadable: 1, Empty: map[string]bool{"a": true}},
+		{lost: 1, Duplicate: map[string]bool{"a": true}, Unanswered: map[string]bool{"a": true}},
 	} {
 		if r.clean() {
 			t.Errorf("%+v is said to be clean", r)
@@ -301,6 +308,22 @@ func TestVerifyTellsWhatIsKept(t *testing.T) {
 	}
 	if r := (&Report{Messages: 3, Kept: map[string]bool{"a": true}}); !r.clean() {
 		t.Error("nothing is wrong, and it is not said to be clean")
+	}
+}
+
+// A message says what it lacks that its host requires.
+func TestVerifyTellsWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	rep, err := Verify(t.Context(), write(t,
+		`{"parentUuid":null,"type":"user","uuid":"u0","message":{"role":"user","content":"a"}}`,
+		node("user", "u1", "u0", 1, ""), node("user", "u2", "u1", 2, `,"message":{"role":"user"}`),
+		node("assistant", "a1", "u2", 3, `,"message":{"id":"m1","content":[{"type":"text","text":"x"}]}`), node("assistant", "a2", "a1", 4, part("m2", `{"type":"text","text":"x"}`))))
+	want := map[string]string{"u0": "timestamp", "u1": "message", "u2": "message.content", "a1": "message.model"}
+	if err != nil || !cmp.Equal(rep.Incomplete, want) {
+		t.Errorf("%v, %v", rep.Incomplete, err)
+	}
+	if rep, err := Verify(t.Context(), write(t, `{"hello":1}`)); err != nil || rep.Messages != 0 {
+		t.Errorf("nobody's file: %+v, %v", rep, err)
 	}
 }
 

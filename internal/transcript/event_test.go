@@ -250,6 +250,7 @@ func TestEventsOfCodex(t *testing.T) {
 		`{"type":"response_item","payload":{"type":"tool_search_output","call_id":"c6","status":"completed","execution":"client","tools":[{"type":"namespace","name":"agents"}]}}`,
 		`{"type":"event_msg","payload":{"type":"task_complete","last_agent_message":"I will."}}`,
 		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<codex_internal_context source=\"user_goal\">\nUser set the goal: \"Port \"all\" of it\"\n</codex_internal_context>"}]}}`,
+		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<codex_internal_context source=\"user_goal\">\nThe goal is gone.\n</codex_internal_context>"}]}}`,
 		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<codex_internal_context source=\"goal\">\nContinue working. Never stop.\n</codex_internal_context>"}]}}`,
 	)
 	want := []string{
@@ -257,7 +258,7 @@ func TestEventsOfCodex(t *testing.T) {
 		"call apply_patch *** Begin Patch", "result Done", "result refused patch rejected by user",
 		"call request_user_input a Which?", "result this", "user answered this", "interrupted", "call local_shell ls",
 		"call web_search search ports", "result", "call tool_search agents", "result", "ended",
-		`user aimed Port "all" of it`, `host <codex_internal_context source="goal"> Continue working. Never stop. </codex_internal_context>`,
+		`user aimed Port "all" of it`, `host <codex_internal_context source="user_goal"> The goal is gone. </codex_internal_context>`, `host <codex_internal_context source="goal"> Continue working. Never stop. </codex_internal_context>`,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)

@@ -54,7 +54,8 @@ func TestGeminiThoughts(t *testing.T) {
   "sessionId": "s1",
   "messages": [
     {"id": "m1", "timestamp": "2026-03-01T11:00:00.000Z", "type": "user", "content": "write it"},
-    {"id": "m2", "timestamp": "2026-03-01T11:00:01.000Z", "type": "gemini", "content": [{"text": "I look."}, {"inlineData": {}}, {"text": "And see."}], "thoughts": [{"subject": "The lexer", "description": "It is long."}, {}]}
+    {"id": "m2", "timestamp": "2026-03-01T11:00:01.000Z", "type": "gemini", "content": [{"text": "I look."}, {"inlineData": {}}, {"text": "And see."}], "thoughts": [{"subject": "The lexer", "description": "It is long."}, {}]},
+    {"id": "m3", "timestamp": "2026-03-01T11:00:02.000Z", "type": "gemini", "content": "", "thoughts": [{"subject": "Short", "description": ""}]}
   ]
 }`
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -65,10 +66,10 @@ func TestGeminiThoughts(t *testing.T) {
 		t.Errorf("%+v, %v", about, err)
 	}
 	file, err := ReadGemini(path)
-	if err != nil || len(file.Messages) != 2 {
+	if err != nil || len(file.Messages) != 3 {
 		t.Fatalf("%+v, %v", file, err)
 	}
-	if d := cmp.Diff([]HostBlock{{Thought: "The lexer\nIt is long."}, {Text: "I look.\nAnd see."}}, file.Messages[1].Blocks); d != "" {
+	if d := cmp.Diff([]HostBlock{{Thought: "The lexer\nIt is long."}, {Text: "I look.\nAnd see."}, {Thought: "Short"}}, append(file.Messages[1].Blocks, file.Messages[2].Blocks...)); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
 }

@@ -146,6 +146,27 @@ func TestText(t *testing.T) {
 	}
 }
 
+// A text is as long as its host counts, in units of UTF-16; surrogates come in pairs of
+// escapes, and one alone is no letter.
+func TestUnitsAndSurrogates(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]int{"": 0, "a": 1, "\u00e9": 1, "\uffff": 1, "\U00010000": 2, "😀": 2, `\n`: 1, `\u00e9x`: 2, `\ud83d\ude00`: 2} {
+		if got := units([]byte(raw)); got != want {
+			t.Errorf("%q: %d", raw, got)
+		}
+	}
+	for raw, want := range map[string]string{`\ud83d\ude00!`: "😀!", `\ud83dde00`: "\ufffdde00", `\u00e9\u00e8`: "éè", `\ude00\ud83d`: "\ufffd\ufffd", `\ud83d\u0041`: "\ufffdA"} {
+		if got := unescape([]byte(raw)); got != want {
+			t.Errorf("%q: %q, want %q", raw, got, want)
+		}
+	}
+	var texts []string
+	Texts([]byte(`{"type":"image","data":"AAAA","media_type":"image/png","image_url":"u","text":"kept","list":[{"type":"t","text":"too"}]}`), func(inner Inner) { texts = append(texts, inner.Text()) })
+	if strings.Join(texts, " ") != "kept too" {
+		t.Errorf("%q", texts)
+	}
+}
+
 func TestParseTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -82,6 +82,14 @@ func TestLive(t *testing.T) {
 			node("assistant", "a1", "", 1, part("m1", use("t1"))), node("assistant", "a2", "a1", 3, part("m1", use("t2"))),
 			node("user", "r1", "a1", 4, result("other")), node("user", "r2", "a2", 5, result("t2")), node("assistant", "a3", "r2", 6, part("m2", text)),
 		}, "a1 a2 r1 r2 a3"},
+		{"a result that hangs elsewhere is found by its call", []string{
+			node("user", "u1", "", 1, say("a")), node("assistant", "a1", "u1", 2, part("m1", use("t1"))), node("assistant", "a2", "a1", 3, part("m1", use("t2"))),
+			node("user", "r1", "u1", 4, result("t1")), node("user", "r2", "a2", 5, result("t2")), node("assistant", "a3", "r2", 6, part("m2", text)),
+		}, "u1 a1 a2 r1 r2 a3"},
+		{"but not a sub-agent's", []string{
+			node("user", "u1", "", 1, say("a")), node("assistant", "a1", "u1", 2, part("m1", use("t1"))), node("assistant", "a2", "a1", 3, part("m1", use("t2"))),
+			node("user", "r1", "u1", 4, result("t1")+`,"isSidechain":true`), node("user", "r2", "a2", 5, result("t2")), node("assistant", "a3", "r2", 6, part("m2", text)),
+		}, "u1 a1 a2 r2 a3"},
 		{"a lost parent is bridged within five seconds", []string{
 			node("user", "u1", "", 1, say("a")), node("assistant", "a1", "u1", 2, part("m1", text)), node("user", "u2", "gone", 6, say("b")),
 		}, "u1 a1 u2"},

@@ -70,6 +70,28 @@ func TestMirrorTellsTheEndOfATurn(t *testing.T) {
 	}
 }
 
+// An answer that an error ended says which one; one that was broken off does not.
+func TestOpencodeErrors(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		failed, stopped bool
+		text            string
+	}{"APIError": {true, false, "overloaded"}, "MessageAbortedError": {false, true, ""}} {
+		list := OpencodeMessages(gjson.Parse(`[{"info":{"id":"m1","role":"user","time":{"created":1}},"parts":[{"id":"p1","type":"text","text":"go"}]},
+{"info":{"id":"m2","role":"assistant","time":{"created":2,"completed":3},"error":{"name":"`+name+`","data":{"message":"overloaded"}}},"parts":[{"id":"p2","type":"text","text":"I beg"}]}]`).Array(), false)
+		if len(list) != 2 || list[1].Failed != c.failed || list[1].Stopped != c.stopped {
+			t.Fatalf("%s: %+v", name, list)
+		}
+		said := ""
+		for _, b := range list[1].Blocks[1:] {
+			said += b.Text
+		}
+		if said != c.text {
+			t.Errorf("%s: %+v", name, list[1].Blocks)
+		}
+	}
+}
+
 // A mirror tells what happened in a session like any file of a host, once, however
 // often the messages are told.
 func TestMirror(t *testing.T) {

@@ -15,6 +15,8 @@ func TestSay(t *testing.T) {
 		"prompt":     {Claude, `{"type":"user","message":{"role":"user","content":"say \"hi\"\nto \u4e2d\ud83d\ude00"}}`, SaidUser, "say \"hi\"\nto 中😀"},
 		"text first": {Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Read","input":{"file_path":"a.go"}},{"type":"text","text":"look"}]}}`, SaidAssistant, "look\nRead\na.go"},
 		"call":       {Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"ls","n":1,"list":["x",{"y":"z"}]}}]}}`, SaidTool, "Bash\nls\nx\nz"},
+		"one letter": {Claude, `{"type":"user","message":{"role":"user","content":"y"}}`, SaidUser, "y"},
+		"two parts":  {Claude, `{"type":"assistant","message":{"content":[{"type":"text","text":"k"},{"type":"tool_use","name":"Read","input":{}}]}}`, SaidAssistant, "k\nRead"},
 		"secret":     {Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Login","input":{"password":"pw"}}]}}`, SaidTool, "Login\npassword: pw"},
 		"result":     {Claude, `{"type":"user","message":{"content":[{"type":"tool_result","content":[{"type":"text","text":"ok"},{"type":"image","source":{"data":"data:image/png;base64,xxxx"}}]}]}}`, SaidTool, "ok"},
 		"thinking":   {Claude, `{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"hm","signature":"s"}]}}`, SaidThinking, "hm"},
