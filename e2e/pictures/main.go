@@ -77,7 +77,7 @@ func run(out string, all bool) error {
 	}
 	if all {
 		clear(takes)
-		for name, view := range map[string]string{"overview": "", "session": "s/" + mainSession, "conversation": "c/" + earlierSession, "before": "s/" + earlierSession, "audit": "audit", "recall": "recall"} {
+		for name, view := range map[string]string{"overview": "", "session": "s/" + mainSession, "conversation": "c/" + earlierSession, "before": "s/" + earlierSession, "audit": "audit", "recall": "recall/retry%20limit"} {
 			for _, width := range []int64{390, 1440} {
 				takes[fmt.Sprintf("%s-%d", name, width)] = func(t *browser.Tab, theme string) (png []byte, err error) {
 					err = t.Do(4*time.Minute, browser.Size(width, 1000, theme), chromedp.Navigate(link), chromedp.WaitVisible(`.list li a`),

@@ -888,8 +888,8 @@ func TestNothingBeforeACompaction(t *testing.T) {
 	r.Totals.WhatIf = *w
 	words := r.whatIfWords(message.EN, "")
 	equal(t, "why", words[len(words)-2:], []string{
-		"Taken over as they were, as the size of the window is not known: 2.",
-		"Taken over as they were, but for the waiting, as the file does not show what came before: 1.",
+		"Compactions in windows of unknown size: 2. Every column counts them as they happened.",
+		"Compactions before which the file shows nothing: 1. Every column counts them as they happened, without the waiting.",
 	})
 }
 

@@ -84,23 +84,23 @@ var (
 	TuneAdvice     = Text{ZH: "建議 %s：壓縮 %d 次而不是 %d 次，打斷 %d 次（目前 %d 次）。--write 寫入設定。", EN: "Advised: %s. Compactions: %d instead of %d; of these interrupt: %d (in force: %d). --write puts it into the settings."}
 	AuditMean      = Text{ZH: "平均 context", EN: "mean context"}
 	AuditWhatIfMid = Text{
-		ZH: "要比的是第一列：會打斷工作的壓縮，實際 %[2]d 次中有 %[1]d 次，依政策 %[4]d 次中有 %[3]d 次。",
-		EN: "Compare the first row, compactions that interrupt work: %[1]d of %[2]d as it was, %[3]d of %[4]d with the policy.",
+		ZH: "要比的是「工作途中／不得已」這一列：會打斷工作的壓縮，實際 %[2]d 次中有 %[1]d 次，依政策 %[4]d 次中有 %[3]d 次。",
+		EN: "Compare the row “interrupting”, the compactions that interrupt work: %[1]d of %[2]d as it was, %[3]d of %[4]d with the policy.",
 	}
 	AuditWhatIfMore = Text{
 		ZH: "合計較多，是因為政策不等視窗滿了才壓縮：趁還有空間，在做完一步時就壓縮。",
 		EN: "They are more in all because the policy does not wait for a full window: it takes a finished step while there is room.",
 	}
 	AuditWaitNote = Text{
-		ZH: "等待的時間大多是估計：實際 %[2]d 次中只有 %[1]d 次由 host 寫明；其餘取前後紀錄之間的時間，沒有的以及沒有發生的，取這些 session 通常的時間。",
-		EN: "Waiting is estimated, but for %[1]d of %[2]d that the host has timed: by the time between the lines around a compaction, else, as for all that did not happen, by what is usual in these sessions.",
+		ZH: "等待的時間：實際 %[2]d 次中有 %[1]d 次由 host 寫明，其餘是估計：取前後紀錄之間的時間；看不出來的，以及沒有發生的，取這些 session 通常的時間。",
+		EN: "Waiting: the host has timed %[1]d of %[2]d compactions. The others are estimated by the time between the lines around them. Where that does not tell, and for compactions that did not happen, it is what is usual in these sessions.",
 	}
 	AuditWhatIfNote = Text{
-		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。三欄以同一種方式推算，所以「實際」與上面的花費不同。",
-		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance. All three are reckoned in one way, so HAPPENED is not the cost above.",
+		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。三欄以同一種方式估計，所以「實際」欄的花費與上面的不同。",
+		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance. All three columns are estimated in the same way, so the cost under HAPPENED differs from the cost above.",
 	}
-	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：視窗大小未知。", EN: "Taken over as they were, as the size of the window is not known: %d."}
-	AuditUnseen      = Text{ZH: "%d 次壓縮在每一欄都照實計入（等待除外）：檔案沒有壓縮前的內容。", EN: "Taken over as they were, but for the waiting, as the file does not show what came before: %d."}
+	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：視窗大小未知。", EN: "Compactions in windows of unknown size: %d. Every column counts them as they happened."}
+	AuditUnseen      = Text{ZH: "%d 次壓縮在每一欄都照實計入（等待除外）：檔案沒有壓縮前的內容。", EN: "Compactions before which the file shows nothing: %d. Every column counts them as they happened, without the waiting."}
 	AuditCacheTitle  = Text{ZH: "快取", EN: "CACHE"}
 	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again as it had expired (%d ×) %s (%s)"}
 	AuditExpiryUSD   = Text{ZH: "過期後重寫，比從快取讀取多花 %s", EN: "writing it again cost %s more than reading it from the cache would have"}

@@ -232,8 +232,8 @@ function Short({ r }) {
   const x = r && r.totals
   return html`<${Section} id="w-short" title=${t('inShort')}>
     ${!x ? html`<p class="quiet" role="status">${t('auditing')}</p>` : html`
-      ${x.compactions === 0 ? html`<p>${t('short.none')}</p>` : r.told.short.map(line => html`<p key=${line}>${line}</p>`)}
-      <p><a href="#/audit">${t('short.more')}</a></p>`}
+      ${x.compactions === 0 ? html`<p>${t('short.none')}</p>` : r.told.short.map(line => html`<p key=${line} class="gap">${line}</p>`)}
+      <p class="gap"><a href="#/audit">${t('short.more')}</a></p>`}
   </>
   ${x && x.sessions > 0 && html`<div class="roomy">
     <${Section} id="w-heat" title=${t('heat')}><${Heat} days=${r.days || []} /></>
