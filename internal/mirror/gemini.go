@@ -113,6 +113,9 @@ func GeminiOwner(dir, name string) (string, bool) {
 
 func forget(root string, known map[string]bool) error {
 	return filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil && path == root { // nothing was mirrored there, and $OVERTONE_HOME may be no folder
+			return nil
+		}
 		if err == nil && strings.HasSuffix(path, ".jsonl") && !known[path] {
 			err = os.Remove(path)
 		}

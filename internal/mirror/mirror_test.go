@@ -753,3 +753,13 @@ func TestOftenLookedAt(t *testing.T) {
 		}
 	}
 }
+
+// A place that cannot hold mirrors is no reason to fail where there is nothing to mirror.
+func TestNoPlaceForMirrors(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.root = filepath.Join(p.write("a-file", "x"), "mirror")
+	if err := mirror.Refresh(t.Context(), host.Of(host.Gemini), p.find, p.root, p.now); err != nil {
+		t.Error(err)
+	}
+}
