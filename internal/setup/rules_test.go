@@ -67,6 +67,68 @@ func TestDoctorOfAHookProgramThatIsGone(t *testing.T) {
 	}
 }
 
+// A host's program is looked for and asked: where there is none, and where it is too old,
+// init and the doctor say so.
+func TestHostsPrograms(t *testing.T) {
+	w := newWorld(t)
+	codex := host.Of(host.Codex)
+	says := func(plan *installation, why message.Text, args ...any) {
+		t.Helper()
+		if !slices.Contains(plan.Warnings, why.Format(w.Lang, args...)) {
+			t.Errorf("%q is not among %q", why.Format(w.Lang, args...), plan.Warnings)
+		}
+	}
+	says(w.install(codex, ""), message.WarnNoProgram, codex.Title, codex.Program)
+	w.check("without its program", "codex", host.Warn)
+	w.check("another host, which we are not in", "gemini", host.Note)
+	if here := Present(); len(here) != 0 {
+		t.Errorf("%d hosts are here", len(here))
+	}
+	w.program("codex", "echo codex-cli 0.1.0")
+	w.versions = nil
+	says(w.install(codex, ""), message.WarnOld, codex.Title, host.Version{0, 1, 0}, codex.Floor)
+	if here := Present(); len(here) != 1 || here[0] != codex {
+		t.Errorf("%v are here", here)
+	}
+}
+
+// What a host keeps its sessions in and cannot be read is told of that host.
+func TestDoctorOfSessionsThatCannotBeRead(t *testing.T) {
+	w := newWorld(t)
+	w.install(host.Of(host.Opencode), "")
+	w.check("none yet", "sessions")
+	w.file(".local/share/opencode/opencode.db/x", "")
+	w.check("a folder in the database's place", "sessions", host.Warn)
+}
+
+// What is edited beside a host's settings goes with them, also where nobody noted it, and
+// a file that is broken stops init before it writes.
+func TestFilesBesideTheSettings(t *testing.T) {
+	for _, h := range host.All() {
+		w := newWorld(t)
+		cfg, _ := w.config()
+		for _, b := range w.setup(h, cfg.Compact).Beside {
+			const mine = "{\n  \"mine\": {\n    \"a\": 1\n  }\n}\n"
+			name, err := filepath.Rel(w.home, b.Path)
+			w.must(err)
+			w.file(name, "{")
+			if _, err := w.planInstall(t.Context(), options(h, "")); err == nil || !strings.Contains(err.Error(), filepath.Base(b.Path)) {
+				t.Errorf("%s, broken: %v", name, err)
+			}
+			w.file(name, mine)
+			w.install(h, "")
+			if w.read(name) == mine {
+				t.Fatalf("%s: nothing was written", name)
+			}
+			w.must(os.RemoveAll(filepath.Join(w.Home.Root(), "backup")))
+			takeOut(t, w.Env, h)
+			if now := w.read(name); strings.Contains(now, "overtone") || !strings.Contains(now, `"mine"`) {
+				t.Errorf("%s: %s", name, now)
+			}
+		}
+	}
+}
+
 // A record of an installation that cannot be read is told, and settings that are no file
 // are not taken for a host without us.
 func TestDoctorOfWhatCannotBeRead(t *testing.T) {
@@ -192,13 +254,13 @@ func TestRemovalTakesAllOfOurs(t *testing.T) {
 	if !named(one, service.Path) || named(one, filepath.Dir(report)) {
 		t.Errorf("from one host: %+v", one.Files)
 	}
-	all, err := w.planRemoval(host.All(), false)
+	all, err := w.planRemoval(host.All(), true)
 	w.must(err)
 	if !named(all, service.Path) || !named(all, filepath.Dir(report)) {
 		t.Errorf("from all: %+v", all.Files)
 	}
 	w.must(all.apply(t.Context()))
-	for _, path := range []string{service.Path, report} {
+	for _, path := range []string{service.Path, report, w.Home.Root()} {
 		if _, err := os.Lstat(path); !os.IsNotExist(err) {
 			t.Errorf("%s is still there: %v", path, err)
 		}
@@ -264,6 +326,22 @@ func TestTableEndsItsLinesAsTheFile(t *testing.T) {
 		if rest := strings.TrimPrefix(now, text); (strings.TrimLeft(rest, "\r\n") == rest) != (text == "") {
 			t.Errorf("%q: %q", text, now)
 		}
+	}
+}
+
+// Our table goes to its last byte, also where the user's editor left no line end behind it.
+func TestTakeTableAtTheEnd(t *testing.T) {
+	t.Parallel()
+	b := host.Block{Key: []string{"mcp_servers", "overtone"}, Marks: []string{"# by overtone init"}, Text: "[mcp_servers.overtone]\ncommand = \"overtone\"\n"}
+	for _, end := range []string{"\n", "", "\n# mine\n", "\n\n[tui]\ntheme = \"dark\""} {
+		text := "model = \"x\"\n\n# by overtone init\n[mcp_servers.overtone]\ncommand = \"overtone\""
+		after, whose, _, err := takeTable([]byte(text+end), b)
+		if want := "model = \"x\"\n" + strings.TrimPrefix(end, "\n"); string(after) != want || whose != ours || err != nil {
+			t.Errorf("%q: %q, want %q; %v, %v", end, after, want, whose, err)
+		}
+	}
+	if got := written(host.Edit{Value: "# by overtone init\n" + b.Text}, b.Key); !slices.Equal(got.Marks, b.Marks) {
+		t.Errorf("marks %q", got.Marks)
 	}
 }
 
