@@ -50,14 +50,38 @@ func waiting() bool { return true }
 
 // blocksOf are the leaves of a text's tree, in their order.
 func blocksOf(t string) []extract.Block {
-	r := reader{src: []byte(t)}
+	return readBlocks([]byte(t), false)
+}
+
+func readBlocks(src []byte, inner bool) []extract.Block {
+	r := reader{src: src, inner: inner}
 	r.read(markdown().Parse(text.NewReader(r.src)), extract.Block{})
+	list := false // the block before is an item of such a list
+	for i := range r.out {
+		b := &r.out[i]
+		again := i+1 < len(r.out) && r.labelled(&r.out[i+1])
+		if is := r.labelled(b); is && (list || again) {
+			b.Item, b.List, b.Depth = true, !list, 1
+			list = true
+		} else {
+			list = false
+		}
+	}
 	return r.out
 }
 
 type reader struct {
-	src []byte
-	out []extract.Block
+	src   []byte
+	out   []extract.Block
+	inner bool // a fence
+}
+
+// labelled reports a paragraph that begins with a few words in bold. Where others stand
+// around it that do, too, they are a list: "**A)** …", "**Why:** …".
+func (r *reader) labelled(b *extract.Block) bool {
+	t := bytes.TrimSpace(r.src[b.Start:b.End])
+	end := bytes.Index(t[min(len(t), 2):], []byte("**"))
+	return b.Kind == extract.ParagraphBlock && b.Depth == 0 && !b.Quoted && bytes.HasPrefix(t, []byte("**")) && end > 0 && end < 80 && end+4 < len(t) && bytes.IndexByte(t, '\n') < 0
 }
 
 // read adds the leaves below a node; at is where they stand.
@@ -71,6 +95,10 @@ func (r *reader) read(n ast.Node, at extract.Block) {
 		case *ast.Heading:
 			b.Kind, b.Level = extract.HeadingBlock, c.Level
 		case *ast.FencedCodeBlock:
+			if lang := string(c.Language(r.src)); !r.inner && (lang == "markdown" || lang == "md") {
+				r.fence(c)
+				continue
+			}
 			b.Kind = extract.FenceBlock
 		case *ast.ListItem:
 			b.Depth, b.Item, b.List = b.Depth+1, true, c.PreviousSibling() == nil
@@ -96,6 +124,19 @@ func (r *reader) read(n ast.Node, at extract.Block) {
 		}
 		r.out = append(r.out, b)
 		at.Item, at.List = false, false // what follows in the item does not begin it
+	}
+}
+
+// fence adds the leaves of a fence that holds Markdown.
+func (r *reader) fence(c *ast.FencedCodeBlock) {
+	lines := c.Lines()
+	if lines.Len() == 0 {
+		return
+	}
+	from := lines.At(0).Start
+	for _, b := range readBlocks(r.src[from:lines.At(lines.Len()-1).Stop], true) {
+		b.Start, b.End, b.Code = b.Start+from, b.End+from, b.Code+from
+		r.out = append(r.out, b)
 	}
 }
 

@@ -79,6 +79,16 @@ func shape(text string) (out []string) {
 	return out
 }
 
+// Paragraphs that each begin with words in bold are a list, and one alone is none.
+func TestLabelledParagraphsAreAList(t *testing.T) {
+	t.Parallel()
+	us := Units("Which one?\n\n**A)** The first. It is small.\n\n**B)** The second.\n\nDone.\n\n**Note:** it is late.")
+	if kinds := []extract.UnitKind{us[0].Kind, us[1].Kind, us[2].Kind, us[3].Kind, us[4].Kind}; us[1].Lead != 0 || us[2].Lead != 0 || !us[2].Bound ||
+		!slices.Equal(kinds, []extract.UnitKind{extract.Sentence, extract.Item, extract.Item, extract.Sentence, extract.Sentence}) {
+		t.Errorf("%+v", us)
+	}
+}
+
 // TestShape: items go whole, short fences too, and of a long one the first line.
 func TestShape(t *testing.T) {
 	t.Parallel()
@@ -87,8 +97,9 @@ func TestShape(t *testing.T) {
 		"- It is one. It has two sentences.\n- So.":      {"- It is one. It has two sentences.", "- So."},
 		"Run:\n```sh\ngo test ./...\n```\nok?":           {"Run:", "```sh\ngo test ./...\n```", "ok?"},
 		"```go\nfunc a() {\n\tb()\n\tc()\n}\n```\nDone.": {"```go\nfunc a() {", "Done."},
-		"| a | b |\n|---|---|\n| 1 | 2 |":                {"| a | b |", "| 1 | 2 |"},
+		"| a | b |\n|---|---|\n| 1 | 2 |":                {"| a | b |\n|---|---|", "| 1 | 2 |"},
 		"He said:\n> do it\n> now\n\nI will.":            {"He said:", "> do it", "> now", "I will."},
+		"I add:\n```markdown\n## Scope\n- one\n```\nok?": {"I add:", "## Scope", "- one", "ok?"},
 		"Both hold:\n✅ the first\n✅ the second":          {"Both hold:", "✅ the first", "✅ the second"},
 		"":         nil,
 		"```\n":    nil,
@@ -114,7 +125,7 @@ func TestBound(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"- under a heading": "## Left", "1. first": "These are:", "- its part": "1. first", "A paragraph of it.": "1. first", "2. second": "These are:", "> never": "He wrote:", "| 1 |": "| a |",
+		"- under a heading": "## Left", "1. first": "These are:", "- its part": "1. first", "A paragraph of it.": "1. first", "2. second": "These are:", "> never": "He wrote:", "| 1 |": "| a |\n|---|",
 	}
 	if d := cmp.Diff(want, bound); d != "" {
 		t.Error(d)

@@ -75,8 +75,9 @@ type piece struct {
 }
 
 // asItStood joins two neighbours by what stood between them, apart by a blank line; leftOut
-// stands for items of a list of which others are kept.
-const asItStood, apart, leftOut = '=', '¶', '.'
+// stands for items of a list of which others are kept; what is named in brackets behind it
+// stands in none of the units that are kept.
+const asItStood, apart, leftOut, firstName, nextName, noMoreNames = '=', '¶', '.', '(', ',', ')'
 
 func (*chosen) Name() string { return Builtin{}.Name() }
 
@@ -114,12 +115,16 @@ func write(text string, kept []piece) string {
 			b = append(b, text[kept[i-1].end:p.start]...)
 		case apart:
 			b = append(b, "\n\n"...)
+		case firstName:
+			b = append(b, " ("...)
+		case nextName:
+			b = append(b, ", "...)
 		case leftOut:
 			b = append(b, "\n…"...)
 		default:
 			b = append(b, p.join)
 		}
-		if from := strings.LastIndexByte(text[:p.start], '\n') + 1; i > 0 && p.join != asItStood && strings.Trim(text[from:p.start], " ") == "" {
+		if from := strings.LastIndexByte(text[:p.start], '\n') + 1; i > 0 && (p.join == apart || p.join == '\n') && strings.Trim(text[from:p.start], " ") == "" {
 			b = append(b, text[from:p.start]...) // an item of an item stays one
 		}
 		b = append(b, text[p.start:p.end]...)

@@ -46,7 +46,8 @@ func TestGolden(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if _, err := checkResult(texts[n], r.Text, markOf(texts[n]), false, false); err != nil && r.Text != texts[n] {
+					said, _, _ := strings.Cut(r.Text, "\n… (") // names alone deny nothing
+					if _, err := checkResult(texts[n], said, markOf(texts[n]), false, false); err != nil && r.Text != texts[n] {
 						t.Errorf("message %d: %v", n, err)
 					}
 					fmt.Fprintf(&got, "=== %s\n%s\n", jobs[n].Role, r.Text)

@@ -339,7 +339,7 @@ func (p *Plan) planTexts() {
 		tokens := int(it.Tokens)
 		target := tokens * p.Options.Pool.target(it.Level) / 100
 		if !p.amid(n) {
-			target = max(target, min(tokens, oneSentence))
+			target = max(target, min(tokens, oneSentence+target/2))
 		}
 		b := &p.Bands[it.Band]
 		b.Messages++
@@ -360,8 +360,8 @@ func (p *Plan) amid(n int) bool {
 	return !p.Items[n].User && n+1 < len(p.Items) && !p.Items[n+1].User && p.Items[n+1].Turn == p.Items[n].Turn
 }
 
-// oneSentence is what is left at least of a short message that is the user's or ends a turn,
-// on average, in tokens.
+// oneSentence is what is left of a message that is the user's or ends a turn, on average and
+// in tokens, beside half of its share.
 const oneSentence = 18
 
 // newestShare is how much of the window, in percent, the messages of the newest turns

@@ -34,14 +34,11 @@ type Weights struct {
 	// third of a longer message; twice for saying why. It is taken off for standing below a
 	// lead, which enumerates more often than it decides, and for few words.
 	Cue int
-	// Opening is added to the length of what may be a message's first unit, in characters:
-	// the best sentence opens it rather than the shortest.
-	Opening int
 }
 
 // Tuned are the weights that the compressor uses.
 func Tuned() Weights {
-	return Weights{Name: 143, Say: 500, Start: -4, Cue: 2, Opening: 60}
+	return Weights{Name: 60, Say: 500, Start: -4, Cue: 2}
 }
 
 // selection decides what is kept of the texts of a run. It holds no text: some
@@ -51,7 +48,9 @@ type selection struct {
 	jobs     []job
 	percent  func(job) int
 	known    map[uint64]int32 // names of the job that is read → their mentions
-	mentions []bool           // each name of each job: no kept unit states it yet
+	mentions []mention        // each name of each job
+	named    []int32          // by job: its first mention; one more at the end
+	listed   []int32          // by job: room for names that no kept unit states
 	ids      []int32          // mentions of all units, one unit after another
 	units    []unitUse
 	said     map[uint64]int32 // text of a kept unit → its band + 1
@@ -61,6 +60,12 @@ type selection struct {
 	size     []int32          // by job: UTF-16 units of its text
 	opening  bool             // each message gets its first unit now
 	kept     int              // units
+}
+
+// mention is a name where its text states it first.
+type mention struct {
+	start, end int32 // equal for what tells nothing alone: a part of another, a number, an error
+	open       bool  // no kept unit states it yet
 }
 
 // unitUse is what is known of a unit without its text.
@@ -103,6 +108,7 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	base := int32(len(s.units))
 	s.first = append(s.first, base)
 	s.size = append(s.size, int32(message.Units(text)))
+	s.named = append(s.named, int32(len(s.mentions)))
 	clear(s.known)
 	spoken, named := int32(-1), int32(-1) // the last unit that is no code, the last heading with names
 	last, begun, decides, opener := lastSaid(list), false, false, -1
@@ -153,10 +159,10 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		x.end = i == last || x.user && last >= 0 &&
 			(u.Block == list[last].Block && (i >= final || u.Block != list[max(i-1, 0)].Block) || u.Begins && list[last].Begins && u.Lead == list[last].Lead)
 		switch {
-		case begun || u.Kind == extract.CodeLine || x.words < 2 && x.names == 0 && u.Kind != extract.Lead:
+		case begun || x.words < 2 && x.names == 0 && u.Kind != extract.Lead || u.Kind == extract.CodeLine && (u.Lead < 0 || u.Lead != opener):
 		case u.Kind == extract.Lead: // what it introduces says what
 			opener = i
-		case u.Kind != extract.Lead:
+		default:
 			x.first = !x.idle() && !x.talk() && (!u.Begins || u.Lead == opener)
 			begun = x.first || u.Begins
 		}
@@ -179,7 +185,7 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 			first[2] = append(first[2], at)
 		case !x.user && x.Cues&(extract.Decided|extract.Question) == extract.Decided:
 			decides = true
-		case x.ends && long && x.end && u.Kind == extract.Sentence:
+		case x.ends && long && x.end && u.Kind == extract.Sentence && u.Lead < 0:
 			first[2] = append(first[2], at)
 		}
 		use.lead, use.bound = s.lead(x, list, base, spoken, named)
@@ -202,9 +208,10 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 			}
 		}
 	}
+	s.listed = append(s.listed, s.list(n))
 	// What is kept in any case is enough where it takes all of the message's room and
 	// nothing else decides.
-	s.told[n] = room < mustUnits && int(mustUnits-room) >= s.own(n) && !decides
+	s.told[n] = room < mustUnits && int(mustUnits-room+s.listed[n]) >= s.own(n) && !decides
 }
 
 // own is the room that a job has for itself.
@@ -309,7 +316,7 @@ func (s *selection) worth(x sight) (plain int32, tells bool) {
 			odds -= s.Cue
 		}
 	}
-	return int32(float64(s.Say) / (1 + math.Exp2(-float64(odds)/2))), !x.amid
+	return int32(float64(s.Say) / (1 + math.Exp2(-float64(odds)/2))), !x.amid && (x.words >= 4 || x.of < longMessageUnits)
 }
 
 // lastSaid finds the last unit of what is said, -1 for none: what an agent asks
@@ -449,7 +456,7 @@ func (x sight) idle() bool {
 	case x.Cues&extract.Decided != 0 && x.words > 0: // "**APPROVED**"
 		return false
 	case x.asks():
-		return x.words < 2
+		return x.words == 0
 	case x.bare() && x.Lead < 0, x.names == 0 && x.words < 2, (x.names == 0 || x.amid) && x.talk():
 		return true
 	case x.names > 0 || x.user || x.Kind == extract.Item || x.Cues&extract.Done != 0:
@@ -491,7 +498,7 @@ func (s *selection) names(u extract.Unit, t string) (n int) {
 		if !ok {
 			m = int32(len(s.mentions))
 			s.known[h] = m
-			s.mentions = append(s.mentions, true)
+			s.mentions = append(s.mentions, mentionOf(u, t, f, f.Start >= end))
 		}
 		s.ids = append(s.ids, m)
 		if f.Start >= end { // no part of the one before
@@ -502,6 +509,65 @@ func (s *selection) names(u extract.Unit, t string) (n int) {
 	slices.Sort(own)
 	s.ids = s.ids[:from+len(slices.Compact(own))]
 	return n
+}
+
+// list is the room that the names of a job's message have that no kept unit states: a
+// share of its own, as far as it has such names.
+func (s *selection) list(n int) int32 {
+	if s.jobs[n].Role == "user" {
+		return 0
+	}
+	room := int32(0)
+	for _, m := range s.mentions[s.named[n]:] {
+		room += m.cost()
+	}
+	return min(room+listSigns, int32(s.own(n)/listShare))
+}
+
+// listShare is the part of a message's share that names have which no kept unit states.
+const listShare = 4
+
+// listSigns is what stands around them.
+const listSigns = int32(len("\n. ()"))
+
+// addNames adds such names to the pieces of a job, in brackets behind the sign for what is
+// left out; gap tells that the sign stands there already.
+func (s *selection) addNames(n int, c *chosen, gap bool) {
+	room, join := s.listed[n]-listSigns, byte(firstName)
+	for _, m := range s.mentions[s.named[n]:s.named[n+1]] {
+		cost := m.cost()
+		if !m.open || cost == 0 || cost > room {
+			continue
+		}
+		if join == firstName && !gap {
+			c.pieces = append(c.pieces, piece{join: leftOut})
+		}
+		c.pieces = append(c.pieces, piece{start: m.start, end: m.end, join: join})
+		room, join = room-cost, nextName
+	}
+	if join == nextName {
+		c.pieces = append(c.pieces, piece{join: noMoreNames})
+	}
+}
+
+// cost is what a name takes in a list, 0 where it stands in none.
+func (m mention) cost() int32 {
+	if m.end == m.start {
+		return 0
+	}
+	return m.end - m.start + int32(len(", "))
+}
+
+func mentionOf(u extract.Unit, t string, f extract.Span, whole bool) mention {
+	m := mention{open: true}
+	if whole && u.Kind != extract.CodeLine && f.Kind != extract.Number && f.Kind != extract.ErrorLine {
+		a, b := int(f.Start), int(f.End)
+		if a > 0 && t[a-1] == '`' && b < len(t) && t[b] == '`' {
+			a, b = a-1, b+1
+		}
+		m.start, m.end = int32(u.Start+a), int32(u.Start+b)
+	}
+	return m
 }
 
 // hump reports whether a name is made of several words, which nobody writes by
@@ -561,6 +627,7 @@ func contentWords(t string) int {
 // band follow each other.
 func (s *selection) choose(ctx context.Context) (*chosen, error) {
 	s.first = append(s.first, int32(len(s.units)))
+	s.named = append(s.named, int32(len(s.mentions)))
 	for from, to := 0, 0; from < len(s.jobs); from = to {
 		for to < len(s.jobs) && s.jobs[to].band == s.jobs[from].band {
 			to++
@@ -618,6 +685,9 @@ func (s *selection) pieces(n int, c *chosen, said []uint64) []uint64 {
 	if gap {
 		c.pieces = append(c.pieces, piece{join: leftOut})
 	}
+	if last >= 0 {
+		s.addNames(n, c, gap)
+	}
 	slices.Sort(said)
 	for i := range units {
 		u := &units[i]
@@ -646,6 +716,9 @@ func (s *selection) spend(ctx context.Context, from, to int) error {
 	// Its share is a message's own: short ones are dense, and would take it all.
 	for n := from; n < to; n++ {
 		own := s.own(n)
+		if s.open[n] {
+			own -= int(s.listed[n])
+		}
 		for i := s.first[n]; i < s.first[n+1]; i++ {
 			if s.units[i].kept {
 				own -= int(s.units[i].cost)
@@ -719,12 +792,9 @@ func (s *selection) best(i int32) (b bundle) {
 	if u.kept || u.idle || again || s.opening && !u.must && (!u.tells || s.told[u.job]) {
 		return b
 	}
-	w, cost, mark, more := 0, 0, 0, 0
+	w, cost, mark := 0, 0, 0
 	if !s.open[u.job] {
-		mark = s.mark(int(u.job)) + 1
-	}
-	if s.opening {
-		more = s.Opening
+		mark = s.mark(int(u.job)) + 1 - int(s.listed[u.job])
 	}
 	for own := u.text; ; {
 		// What says the same once more adds nothing.
@@ -733,7 +803,7 @@ func (s *selection) best(i int32) (b bundle) {
 		}
 		cost += int(u.cost)
 		end := u.lead < 0 || s.units[u.lead].kept
-		if d := w << 10 / (cost + more); d > b.density && (end || !u.bound) {
+		if d := w << 10 / cost; d > b.density && (end || !u.bound) {
 			b = bundle{d, cost - mark, i}
 		}
 		if end {
@@ -748,12 +818,12 @@ func (s *selection) value(i int32) int {
 	u := &s.units[i]
 	w := 0
 	for _, m := range s.stated(i) {
-		if s.mentions[m] {
+		if s.mentions[m].open {
 			w += s.Name
 		}
 	}
-	if u.aside || s.opening {
-		w /= 2 // code can be read again, and a decision comes before names
+	if u.aside {
+		w /= 2 // code can be read again
 	}
 	return w + int(u.plain)
 }
@@ -777,7 +847,7 @@ func (s *selection) keep(i, last int32) {
 		}
 		s.said[u.text] = s.jobs[u.job].band + 1
 		for _, m := range s.stated(i) {
-			s.mentions[m] = false
+			s.mentions[m].open = false
 		}
 		if i == last {
 			return

@@ -316,12 +316,12 @@ func (s *splitter) paragraph(a, e int) {
 		case t[0] == '|':
 			below, end, _ := s.span(next)
 			if header < 0 && end > below && ruler(s.text[below:end]) {
-				header = s.add(x, y, Lead)
+				header = s.add(x, end, Lead)
 			} else if u := s.add(x, y, Row); header >= 0 {
 				s.units[u].Lead, s.units[u].Bound, s.units[u].Begins = header, true, true
 			}
 		case listMark(t) > 0 && !s.now.Item: // ✅, •, 1、
-			if above := len(s.units) - 1; intro < 0 && above >= first {
+			if above := len(s.units) - 1; intro < 0 && above >= first && s.units[above].Kind != Item {
 				intro = above
 			}
 			if u := s.add(x, y, Item); intro >= 0 {
@@ -555,6 +555,8 @@ func listMark(t string) int {
 		if len(t) > 1 && t[1] == ' ' {
 			return 2
 		}
+	case r == '[' && len(t) > 3 && t[2:4] == "] ": // [A] of a menu
+		return 4
 	case strings.ContainsRune("•◦▪‣·✅❌✓✗☐☑①②③④⑤⑥⑦⑧⑨", r):
 		return n
 	case r >= '0' && r <= '9':
@@ -589,7 +591,7 @@ func output(t string) bool {
 		return true
 	}
 	signs, letters := 0, 0
-	for i := 0; i < len(t); i++ {
+	for i := listMark(t); i < len(t); i++ {
 		switch c := t[i]; {
 		case c == '`':
 			// Inline code is quoted by prose.

@@ -40,7 +40,7 @@ func TestUnits(t *testing.T) {
 		{"a sign behind the full stop", "All of it is there. ✅\n**Names:** none is missing. ❌\nThe rest.", []string{"All of it is there. ✅", "**Names:** none is missing. ❌", "The rest."}},
 		{"a sign in front", "It works. ✅ Tests pass too.", []string{"It works.", "✅ Tests pass too."}},
 		{"code and fence", "Run:\n```sh\ngo test ./...\n```\nok?", []string{"Run:", "go test ./...", "ok?"}},
-		{"table", "| a | b |\n|---|---|\n| 1 | 2 |", []string{"| a | b |", "| 1 | 2 |"}},
+		{"table", "| a | b |\n|---|---|\n| 1 | 2 |", []string{"| a | b |\n|---|---|", "| 1 | 2 |"}},
 		{"chinese", "先讀檔案。除非它不存在。再繼續！", []string{"先讀檔案。除非它不存在。", "再繼續！"}},
 		{"japanese", "ファイルを読む。ただし書かない。次へ進む。", []string{"ファイルを読む。ただし書かない。", "次へ進む。"}},
 		{"korean", "파일을 읽는다. 하지만 쓰지 않는다. 다음 단계.", []string{"파일을 읽는다. 하지만 쓰지 않는다.", "다음 단계."}},

@@ -381,7 +381,6 @@ var removals = []struct {
 	{"Say", func(w *compress.Weights) { w.Say = 0 }},
 	{"Start", func(w *compress.Weights) { w.Start = 0 }},
 	{"Cue", func(w *compress.Weights) { w.Cue = 0 }},
-	{"Opening", func(w *compress.Weights) { w.Opening = 0 }},
 }
 
 // TestEvalWeights prints what is lost without each weight, in points of hard and of soft
