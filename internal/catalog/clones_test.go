@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -115,14 +116,14 @@ func TestTitledSessions(t *testing.T) {
 	p.file(first, "p1", time.Hour)
 	p.file(second, "p2", time.Hour)
 	p.Titled = func() []Row {
-		return []Row{{ID: first, Title: "Speed up the PARSER"}, {ID: second, Title: "Speed up the lexer"}}
+		return []Row{{ID: first, Title: "Speed up the PARSER", AgeSeconds: 7200}, {ID: second, Title: "Speed up the lexer"}}
 	}
 	for words, want := range map[string]string{"the parser": first, "LEXER": second, "": "", "  ": "", "speed up": "", "ledger": ""} {
 		file, err := p.titled(words)
 		if file.ID != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %s, %v", words, file.ID, err)
 		}
-		if words == "speed up" && !strings.Contains(message.HintOf(err, message.EN), first+" (Speed up the PARSER, 0s), "+second+" (Speed up the lexer, 0s)") {
+		if words == "speed up" && !strings.Contains(message.HintOf(err, message.EN), first+" (Speed up the PARSER, 2h), "+second+" (Speed up the lexer, 0s)") {
 			t.Errorf("several: %v, %s", err, message.HintOf(err, message.EN))
 		}
 	}
@@ -177,6 +178,25 @@ func TestView(t *testing.T) {
 	}
 	if v := view(); v.Moment.Context != 50310 || v.Input.Usage.Used != 50310 && v.Input.Usage.Used != 50010 || v.Situation == nil || v.Situation.Request != "speed up the parser" {
 		t.Errorf("%+v, %+v", v.Moment, v.Situation)
+	}
+	if v := view(); v.Input.Signals != 0 || len(v.Input.History) != 0 {
+		t.Errorf("nothing has happened: %+v", v.Input)
+	}
+	// What no hook has seen is told by the file.
+	seen, err := os.ReadFile(path)
+	if err == nil {
+		commit := strings.NewReplacer(`"a1"`, `"a2"`, `{"type":"text","text":"Shall I?"}`, `{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"git commit -am x"}}`).Replace(line) +
+			`{"type":"user","uuid":"r2","sessionId":"` + first + `","timestamp":"2026-03-01T11:00:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"[main abc1234] x\n 1 file changed"}]}}` + "\n"
+		err = os.WriteFile(path, append(seen, commit...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := view(); !v.Input.Signals.Has(compact.Commit) {
+		t.Errorf("a commit: %v", v.Input.Signals.List())
+	}
+	if err := os.WriteFile(path, seen, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	p.cloned(path, first, second)
 	if v := view(); v.Moment.Context != 700 || !v.Moment.Last.IsZero() {

@@ -104,6 +104,11 @@ func TestSessionsAreFound(t *testing.T) {
 			t.Errorf("%s: file %q", name, file.Path)
 		}
 	}
+	// Hooks and the host may both know it: it is one all the same.
+	p.ours(first)
+	if s, _, err := p.Look("111"); err != nil || s.ID() != first {
+		t.Errorf("known to both: %v, %v", s, err)
+	}
 	p.env = nil
 	if s, file, err := p.Look(""); err != nil || s.ID() != third && file.Path != path || p.chosen != s.ID() {
 		t.Errorf("the last used: %v, %q, %v", s, p.chosen, err)
@@ -114,10 +119,10 @@ func TestSessionsAreFound(t *testing.T) {
 	if file, err := p.File("12"); err != nil || file.ID != second {
 		t.Errorf("a file by its beginning: %+v, %v", file, err)
 	}
-	if names := p.Names(); !slices.Equal(names, []string{third, first, second}) {
+	if names := p.Names(); !slices.Equal(names, []string{first, third, second}) && !slices.Equal(names, []string{third, first, second}) {
 		t.Errorf("names %v", names)
 	}
-	if recent := p.Recent(5); !slices.Equal(recent, []string{third}) {
+	if recent := p.Recent(5); !slices.Equal(slices.Sorted(slices.Values(recent)), []string{first, third}) {
 		t.Errorf("recent %v", recent)
 	}
 }
@@ -133,7 +138,7 @@ func TestSessionsThatAreNotFound(t *testing.T) {
 		}
 	}
 	_, err := p.Session("", false)
-	told(err, "session", "")
+	told(err, "there are no sessions", "overtone demo")
 	if _, ok := errors.AsType[message.Misuse](err); !ok {
 		t.Errorf("%T", err)
 	}
@@ -154,6 +159,12 @@ func TestSessionsThatAreNotFound(t *testing.T) {
 	told(err, "nothing-like-it", "sessions")
 	_, err = p.Known("../x", false)
 	told(err, "", "")
+	for n := range 6 {
+		told(several("a", []string{"a0", "a1", "a2", "a3", "a4", "a5"}[:n+1]), "a", strings.Join([]string{"a0", "a1", "a2", "a3", "a4"}[:min(n+1, 5)], ", "))
+	}
+	if hint := message.HintOf(several("a", []string{"a0", "a1", "a2", "a3", "a4", "a5"}), message.EN); strings.Contains(hint, "a5") {
+		t.Errorf("more than five: %s", hint)
+	}
 	p.ours(third[:30] + "444444")
 	_, err = p.Known("3333", false)
 	told(err, "3333", third)
@@ -356,6 +367,11 @@ func TestPrintRows(t *testing.T) {
 	if got := out.String(); strings.Contains(got, "CLONE") || !strings.Contains(got, "1,234") || strings.Contains(got, "~") || strings.Contains(got, "#") || !strings.Contains(got, "1m") || strings.Count(got, "\n") != 2 {
 		t.Errorf("a list:\n%s", got)
 	}
+	out.Reset()
+	PrintRows(term, []Row{{ID: first, Host: "claude-code", Unreadable: 3}, {ID: second, Host: "claude-code"}}, false, filepath.Base)
+	if got := out.String(); strings.Count(got, "cannot be read") != 1 || !strings.Contains(got, message.RowUnreadable.Format(message.EN, 3)) {
+		t.Errorf("one that cannot be read:\n%s", got)
+	}
 	// In a narrow terminal the size goes first, then how often it was compacted.
 	for columns, dropped := range map[string][]string{"70": {"SIZE"}, "60": {"SIZE", "COMPACTED"}, "52": {"SIZE", "COMPACTED", "PROJECT"}} {
 		out.Reset()
@@ -450,7 +466,7 @@ func TestRemoveClones(t *testing.T) {
 	if _, err := os.Stat(source); err != nil {
 		t.Errorf("the source is gone: %v", err)
 	}
-	if !strings.Contains(out.String(), second) || len(list.All()) != 0 || errs.Len() > 0 {
+	if out.String() != message.RmDone.Format(message.EN, second, message.Bytes(info.Size()))+"\n" || len(list.All()) != 0 || errs.Len() > 0 {
 		t.Errorf("%s, %s, %v", out.String(), errs.String(), list.All())
 	}
 	// One in a host's database has no file.
@@ -463,6 +479,34 @@ func TestRemoveClones(t *testing.T) {
 		t.Errorf("in a database: %q, %v", of, err)
 	}
 	p.Remove = func(_ context.Context, _, _, path string) error { return os.Remove(path) }
+	// Who is asked may keep one.
+	kept := p.file(third, "p1", time.Hour)
+	if err := list.Add(compress.CloneRecord{ID: third, Source: first, From: source, Path: kept, Size: info.Size(), Host: "claude-code"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, answer := range []string{"\n", "n\n", "yess\n", "Yes\n"} {
+		out.Reset()
+		stdin := filepath.Join(t.TempDir(), "in")
+		if err := os.WriteFile(stdin, []byte(answer), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in, err := os.Open(stdin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		term := &terminal.Terminal{Env: terminal.Env{
+			Stdin: in, Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
+			Now: func() time.Time { return midday }, IsTTY: func(uintptr) bool { return true },
+		}, Lang: message.EN}
+		err = p.RemoveClones(context.Background(), term, filepath.Base, []string{third}, false, false)
+		in.Close()
+		if err != nil {
+			t.Fatalf("%q: %v", answer, err)
+		}
+		if _, err := os.Stat(kept); (err == nil) != (answer != "Yes\n") || (out.Len() == 0) != (err == nil) {
+			t.Errorf("%q: %v, said %q", answer, err, out.String())
+		}
+	}
 	// One that was being removed when its remover was killed, where no list shows it.
 	half := filepath.Join(t.TempDir(), "chats", "x.jsonl")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(half), 0o700), os.WriteFile(half, []byte("x"), 0o600)); err != nil {

@@ -120,11 +120,11 @@ stages:
 		t.Fatal(err)
 	}
 	var told struct {
-		Stage, Verdict string
-		Exit           int
-		Next           []string
+		Stage, Verdict, Report string
+		Exit                   int
+		Next                   []string
 	}
-	if err := json.Unmarshal([]byte(text), &told); err != nil || told.Stage != "CHECK" || told.Verdict != "PASS" || told.Exit != 0 || len(told.Next) != 1 || told.Next[0] != "SLOW" {
+	if err := json.Unmarshal([]byte(text), &told); err != nil || told.Stage != "CHECK" || told.Verdict != "PASS" || told.Exit != 0 || len(told.Next) != 1 || told.Next[0] != "SLOW" || filepath.Base(told.Report) != filepath.Base(s.ContextPath("CHECK")) {
 		t.Errorf("%s, %v", text, err)
 	}
 	if m := session.Read(s); !m.Thread.Boundary().Has(compact.StageComplete) || len(m.Outbox) != 0 {

@@ -124,8 +124,8 @@ func TestLoadAutoCompact(t *testing.T) {
 		},
 		{name: "empty file", file: "", want: builtin()},
 		{
-			name: "malformed YAML: one problem, other sections kept",
-			file: "---\nversion: 1\ntrigger:\n  early_percent_remaining_lt: 90\n  ready_percent_remaining_lt: [75\n  asap_percent_remaining_lt: 60\npacket:\n  author: agent\n---\nbody",
+			name:    "malformed YAML: one problem, other sections kept",
+			file:    "---\nversion: 1\ntrigger:\n  early_percent_remaining_lt: 90\n  ready_percent_remaining_lt: [75\n  asap_percent_remaining_lt: 60\npacket:\n  author: agent\n---\nbody",
 			want:    with(func(a *config.Compact) { a.PacketAuthor, a.Prompt = "agent", "body" }),
 			problem: "auto-compact.md:6: trigger: not YAML: brackets [ ] do not match",
 		},
