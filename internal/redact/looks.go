@@ -11,7 +11,8 @@ import (
 func convincing(how strength, name, v string, where place) bool {
 	v = v[:min(len(v), 200)]
 	digits, pieces, chars := shape(v)
-	if len(v) < 6 || where != setting && strings.IndexByte("*-@!^~.", v[0]) >= 0 || digits == 0 && (how <= token && len(v) < 20 || how == password && where == prose && !hasSign(v)) {
+	if len(v) < 6 || where != setting && strings.IndexByte("*-@!^~.", v[0]) >= 0 ||
+		digits == 0 && (how <= token && len(v) < 20 || how == password && where == prose && !hasSign(v)) {
 		return false
 	}
 	if isTemplate(v) || isFiller(v) || isPlaceholder(v) || isReference(v) || how != header && strings.ContainsAny(v, " \t") || isDate(v) {
@@ -46,7 +47,8 @@ func convincing(how strength, name, v string, where place) bool {
 		if strings.Contains(v, `\x`) || strings.Contains(v, `\u`) {
 			return false // control characters around a word
 		}
-		return digits > 0 || hasSign(v[1:]) && strings.Trim(v, "-_./:") == v || pieces > 3 && !wordy && v != strings.ToLower(v) && v != strings.ToUpper(v) || isEnv(name) && v != strings.ToUpper(v)
+		small, large := v == strings.ToLower(v), v == strings.ToUpper(v)
+		return digits > 0 || hasSign(v[1:]) && strings.Trim(v, "-_./:") == v || pieces > 3 && !wordy && !small && !large || isEnv(name) && !large
 	case secret:
 		if where != setting {
 			return (looksRandom(v) || where == prose && digits > 1 && hasSign(v)) && !isPath(v)
@@ -60,7 +62,8 @@ func convincing(how strength, name, v string, where place) bool {
 		return looksRandom(v) || isDigest(tail) || where == setting && mixed && signs == 0 && len(v) >= 20 && entropy(v) >= 2.5
 	default:
 		tail := v[strings.LastIndexAny(v, "-_:/.")+1:]
-		return len(v) >= 16 && looksRandom(v) && !isPath(v) && !isDigest(tail) && !strings.Contains(v, "%") && !IsUUID(v[max(0, len(v)-36):]) || isBasic(v)
+		plain := isPath(v) || isDigest(tail) || strings.Contains(v, "%") || IsUUID(v[max(0, len(v)-36):])
+		return len(v) >= 16 && looksRandom(v) && !plain || isBasic(v)
 	}
 }
 
@@ -78,32 +81,37 @@ func isEnv(name string) bool {
 	return strings.Contains(name, "_") && name == strings.ToUpper(name)
 }
 
+// keepers are the schemes of places where secrets are kept.
+const keepers = " vault env file ssm keyring arn secret secrets op sops kms aws gcp " +
+	"azure ref pass keychain doppler var data sha256 sha512 type resolve secretsmanager "
+
 // isReference is true for what says where a secret is kept: vault:path#field,
 // op://vault/item, env:NAME, NAME_OF_VARIABLE, a parameter of a query.
 func isReference(v string) bool {
-	for _, public := range [...]string{"pk.", "pk_", "pk-", "age1", "ssh-", "AAAAB3Nza", "AAAAC3Nza", "sb_publishable_"} {
-		if strings.HasPrefix(v, public) {
+	for begin := range strings.FieldsSeq("pk. pk_ pk- age1 ssh- AAAAB3Nza AAAAC3Nza sb_publishable_ @@ @Microsoft. : ENC[ ENC( projects/") {
+		if strings.HasPrefix(v, begin) {
 			return true
 		}
 	}
-	if strings.Contains(v, "://") || strings.HasPrefix(v, "@@") || strings.HasPrefix(v, "@Microsoft.") || strings.HasPrefix(v, ":") || strings.HasPrefix(v, "ENC[") || strings.HasPrefix(v, "ENC(") {
+	if strings.Contains(v, "://") {
 		return true
 	}
 	if strings.HasPrefix(v, "0x") && len(v) <= len("0x")+16 || strings.Contains(v, ".") && strings.Trim(v, "0123456789.^~<>=vx*") == "" {
 		return true // a number, a version
 	}
-	if scheme, rest, ok := strings.Cut(v, ":"); ok && rest != "" {
-		switch strings.ToLower(scheme) {
-		case "vault", "env", "file", "ssm", "keyring", "arn", "secret", "secrets", "op", "sops", "kms", "aws", "gcp", "azure", "ref", "pass", "keychain", "doppler", "var", "data", "sha256", "sha512", "type", "resolve", "secretsmanager":
-			return true
-		}
+	scheme, rest, ok := strings.Cut(v, ":")
+	if ok && rest != "" && strings.Contains(keepers, " "+strings.ToLower(scheme)+" ") {
+		return true
 	}
-	if strings.HasPrefix(v, "projects/") || len(v) > 2 && v[0] == '%' && v[len(v)-1] == '%' {
+	if len(v) > 2 && v[0] == '%' && v[len(v)-1] == '%' {
 		return true
 	}
 	// DB_PASSWORD_1: the name of a variable.
-	return strings.Contains(v, "_") && v == strings.ToUpper(v) && strings.Trim(v, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == "" && !looksRandom(v)
+	return isEnv(v) && strings.Trim(v, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == "" && !looksRandom(v)
 }
+
+const terms = " uint int float sha md base utf argon argon2id argon2i argon2d pbkdf bcrypt scrypt scram ipv oauth http x ed " +
+	"rs hs es aes rsa ecdsa v rfc iso type step line version tls sql min max page "
 
 // isTerm tells names of algorithms, versions and the like, and names that tell of
 // a secret, from passwords: they have digits, too.
@@ -115,8 +123,7 @@ func isTerm(v string) bool {
 		}
 	}
 	first, _, _ := strings.Cut(strings.ReplaceAll(low, "_", "-"), "-")
-	switch strings.TrimRight(first, "0123456789") {
-	case "uint", "int", "float", "sha", "md", "base", "utf", "argon", "argon2id", "argon2i", "argon2d", "pbkdf", "bcrypt", "scrypt", "scram", "ipv", "oauth", "http", "x", "ed", "rs", "hs", "es", "aes", "rsa", "ecdsa", "v", "rfc", "iso", "type", "step", "line", "version", "tls", "sql", "min", "max", "page":
+	if strings.Contains(terms, " "+strings.TrimRight(first, "0123456789")+" ") {
 		return true
 	}
 	// app-2, step2: one digit at the end.
@@ -137,7 +144,9 @@ func isPath(v string) bool {
 		return false
 	}
 	for part := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == '.' || r == '/' }) {
-		if digits, pieces, chars := shape(part); digits > 12 || len(part) > 8 && digits > 2 && unspeakable(part) && !strings.Contains(part, "_") || len(part) > 8 && float64(chars)/float64(pieces) < 2.6 {
+		digits, pieces, chars := shape(part)
+		odd := digits > 2 && unspeakable(part) && !strings.Contains(part, "_") || float64(chars)/float64(pieces) < 2.6
+		if digits > 12 || len(part) > 8 && odd {
 			return false
 		}
 	}
@@ -274,16 +283,16 @@ func isFiller(v string) bool {
 	return longestSame*2 > len(v) && len(v) > 3 || longestSame >= 12 || longestNext >= 16
 }
 
+const askers = " password passwd passphrase pass pwd secret token key apikey api_key api-key none null nil undefined true false string str " +
+	"bool int number any text required optional empty default unset todo n/a na hidden masked redacted removed "
+
 // isPlaceholder is true for words that ask for a secret.
 func isPlaceholder(v string) bool {
 	v = strings.ToLower(strings.Trim(v, "-_<>[]{}()*"))
-	switch v {
-	case "", "password", "passwd", "passphrase", "pass", "pwd", "secret", "token", "key", "apikey", "api_key", "api-key", "none", "null", "nil",
-		"undefined", "true", "false", "string", "str", "bool", "int", "number", "any", "text", "required", "optional", "empty", "default", "unset",
-		"todo", "n/a", "na", "hidden", "masked", "redacted", "removed":
+	if v == "" || strings.Contains(askers, " "+v+" ") {
 		return true
 	}
-	for _, w := range [...]string{"your", "example", "placeholder", "changeme", "change-me", "change_me", "replace", "insert", "dummy", "redacted", "sample", "foobar", "fixme", "xxxx"} {
+	for w := range strings.FieldsSeq("your example placeholder changeme change-me change_me replace insert dummy redacted sample foobar fixme xxxx") {
 		if strings.Contains(v, w) {
 			return true
 		}
@@ -302,7 +311,7 @@ func isTemplate(v string) bool {
 	case '%':
 		return len(v) > 1 && strings.IndexByte("sdvq({%", v[1]) >= 0
 	}
-	return strings.Contains(v, "${") || strings.Contains(v, "{{") || strings.Contains(v, "$(") || strings.HasPrefix(v, "#{") || strings.Contains(v, "****")
+	return strings.HasPrefix(v, "#{") || slices.ContainsFunc([]string{"${", "{{", "$(", "****"}, func(w string) bool { return strings.Contains(v, w) })
 }
 
 // matches compares v with a form: h is a hexadecimal digit, d a digit.

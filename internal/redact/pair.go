@@ -425,8 +425,8 @@ func (s *scanner) credentials(i int) value {
 		end++
 	}
 	v := value{start: i, end: end, quoted: true}
-	if scheme, rest, ok := strings.Cut(s.text[i:end], " "); ok && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == "" {
-		v.start = end - len(rest)
+	if scheme := s.runOf(i, end-i, alnum|dash); scheme < end && s.text[scheme] == ' ' {
+		v.start = scheme + 1
 	}
 	for v.end = v.start; v.end < end; v.end++ {
 		if c := s.text[v.end]; c == ',' || c == ';' || c == ' ' {

@@ -370,7 +370,8 @@ func (s *scanner) offersLogin(i int) bool {
 			before = strings.TrimSuffix(before, w)
 		}
 	}
-	for _, w := range [...]string{"login", "log in", "logged in", "sign in", "credentials", "creds", "account", "user", "帳號", "账号", "アカウント"} {
+	before = strings.ReplaceAll(before, " in", "in") // log in, logged in, sign in
+	for w := range strings.FieldsSeq("login loggedin signin credentials creds account user 帳號 账号 アカウント") {
 		if strings.HasSuffix(before, w) {
 			return true
 		}

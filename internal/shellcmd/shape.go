@@ -33,7 +33,7 @@ func shapes(program string) []shape {
 	for line := range strings.Lines(table) {
 		names, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
 		// An indented line has no name, a comment only its mark.
-		if strings.Contains(names, program) && names != "" && names != "#" && slices.Contains(strings.Split(strings.TrimLeft(names, "#=/"), "|"), program) {
+		if names != "" && names != "#" && strings.Contains("|"+strings.TrimLeft(names, "#=/")+"|", "|"+program+"|") {
 			list = append(list, shape{line, parseItems(strings.Fields(rest), false)})
 		}
 	}
