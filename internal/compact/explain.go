@@ -15,7 +15,8 @@ func Explain(in Input, d Decision, l message.Lang) string {
 	lines := []string{message.ExplainVerdict.Format(l, string(d.Verdict), d.Reason.In(l))}
 	tier := string(d.Tier)
 	if in.Usage.Known() {
-		lines = append(lines, message.ExplainUsage.Format(l, d.PercentRemaining, message.Thousands(int(in.Usage.Used)), message.Thousands(int(in.Usage.Window))))
+		used, window := message.Thousands(int(in.Usage.Used)), message.Thousands(int(in.Usage.Window))
+		lines = append(lines, message.ExplainUsage.Format(l, d.PercentRemaining, used, window))
 		if in.Usage.Least > 0 {
 			lines = append(lines, message.ExplainGuess.In(l))
 		}
@@ -23,7 +24,8 @@ func Explain(in Input, d Decision, l message.Lang) string {
 		lines, tier = append(lines, message.ExplainUsageUnknown.In(l)), message.AuditUnknown.In(l)
 	}
 	lines = append(lines,
-		message.ExplainTier.Format(l, tier, percentText(t.EarlyPercentRemainingLT), percentText(t.ReadyPercentRemainingLT), percentText(t.AsapPercentRemainingLT), percentText(t.EmergencyPercentRemainingLT)),
+		message.ExplainTier.Format(l, tier, percentText(t.EarlyPercentRemainingLT), percentText(t.ReadyPercentRemainingLT),
+			percentText(t.AsapPercentRemainingLT), percentText(t.EmergencyPercentRemainingLT)),
 		message.ExplainSignals.Format(l, orNone(d.Signals, l)))
 	if d.Tier == emergency {
 		lines = append(lines, message.ExplainAllowedAll.In(l))
@@ -31,7 +33,8 @@ func Explain(in Input, d Decision, l message.Lang) string {
 		lines = append(lines, message.ExplainAllowed.Format(l, orNone(d.Allowed, l)))
 	}
 	if len(in.History) > 0 {
-		lines = append(lines, message.ExplainRearm.Format(l, message.Thousands(int(rearmGrowth(in.Usage.Window))), message.Thousands(int(d.Rearm))))
+		growth := message.Thousands(int(rearmGrowth(in.Usage.Window)))
+		lines = append(lines, message.ExplainRearm.Format(l, growth, message.Thousands(int(d.Rearm))))
 	}
 	return strings.Join(append(lines, message.ExplainMode.Format(l, s.Mode)), "\n")
 }

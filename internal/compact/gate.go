@@ -28,8 +28,8 @@ func Ceiling(s Settings, window, step int64) int64 {
 	return own
 }
 
-// Grown is the usage with what the conversation has gained since, in bytes. Three
-// to a token is what the host itself reckons with, and more than text has.
+// Grown adds what the conversation has gained since, in bytes. It counts a token for every
+// three bytes, as the host does; text has more bytes to a token.
 func (u Usage) Grown(bytes int64) Usage {
 	if u.Known() {
 		u.Used += (bytes + 2) / 3

@@ -142,8 +142,8 @@ func (w Words) Situation(manual bool, open []string) Situation {
 	return s
 }
 
-// Situation is how the work stands as far as its observers were told; more are open
-// steps from elsewhere, a workflow or a task list.
+// Situation is how the work stands, as far as hooks and watchers know. more are open steps
+// from elsewhere, a workflow or a task list.
 func (t Thread) Situation(more ...string) Situation {
 	s := t.Words.Situation(false, append(t.Open(), more...))
 	for _, f := range slices.Backward(t.State.Slice.Failures) {

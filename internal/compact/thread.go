@@ -181,7 +181,8 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 		t.compacted(e)
 	}
 	switch e.(type) {
-	case host.CommandStarted, host.CommandFinished, host.FileChanged, host.ToolActivity, host.PlanWritten, host.TaskCreated, host.TaskUpdated:
+	case host.CommandStarted, host.CommandFinished, host.FileChanged, host.ToolActivity,
+		host.PlanWritten, host.TaskCreated, host.TaskUpdated:
 		if s.Worked { // an agent that works on does not wait for an answer
 			t.Words = t.Words.Worked()
 		}
@@ -268,8 +269,8 @@ func (t *Thread) turnStarted(e host.TurnStarted) {
 }
 
 // asked takes a message of the user's, once however many observers tell of it. What we
-// wrote ourselves is none, and makes the turn ours: no host tells it from a user's but by
-// its id or its mark.
+// wrote ourselves is no such message, and makes the turn ours. It is known by its id or its
+// mark alone, as hosts report it like a user's.
 func (t *Thread) asked(e host.UserMessage) {
 	if e.Ours || strings.Contains(e.Text, PacketOpen) {
 		t.State.Synthetic = true
@@ -441,8 +442,8 @@ func (t *Thread) task(e host.TaskUpdated) {
 	t.planned(host.PlanWritten{Plan: s.Plan.ID, Steps: steps})
 }
 
-// used takes the context's size. The first one after a compaction whose result
-// was not told is that result, unless it is the old one, which a file may still tell.
+// used takes the context's size. Where the size after a compaction is not known yet, the
+// first size that differs from the one before it is taken for it: a file may lag behind.
 func (t *Thread) used(e host.UsageSeen) {
 	t.see(e.Window)
 	t.Peak = max(t.Peak, e.Used)
@@ -484,8 +485,8 @@ func (t Thread) Measure(e host.UsageSeen, set Settings) Usage {
 	return u
 }
 
-// Weigh is all that the policy looks at. Where the window is only guessed, what acts by
-// itself reckons with the smaller one, and a suggestion with the larger.
+// Weigh is all that the policy looks at. Where the window is only guessed, mode auto uses
+// the smaller guess, and a suggestion the larger one.
 func (t Thread) Weigh(now time.Time, set Settings) Input {
 	u := t.Usage
 	switch {
@@ -512,11 +513,11 @@ func (t Thread) Announce(d Decision) (Thread, bool) {
 	return t, !first || d.Verdict != Wait && d.Verdict != IsOff
 }
 
-// Tell says whether the person is to be told of a suggestion: once, and again whenever
-// another fifth of the room that was free at first is taken, so five times at most, and at
-// least a tenth of the window. A context that swings is told of once. One that has
-// shrunk to half was compacted, cleared or rewound, and begins anew. Who is asked something
-// has to answer that first, unless room is short.
+// Tell says whether to show a suggestion now: once, and again after each further fifth of
+// the room that was free at first, and at least a tenth of the window. That makes five times
+// at most, and once for a context that swings. A context that has shrunk to half was
+// compacted, cleared or rewound, and begins anew. While the agent waits for an answer
+// nothing is suggested, unless room is short.
 func (t Thread) Tell(d Decision, set Settings) (Thread, bool) {
 	u := t.Weigh(time.Time{}, set).Usage
 	if u.Known() && u.Used <= t.SuggestedAt/2 {
@@ -531,7 +532,7 @@ func (t Thread) Tell(d Decision, set Settings) (Thread, bool) {
 	return t, true
 }
 
-// compacted counts a compaction once, however often it is told, and begins a new
+// compacted counts a compaction once, however often it is reported, and begins a new
 // slice.
 func (t *Thread) compacted(e host.Compacted) {
 	if e.ID != "" && e.ID == t.Compaction {
@@ -544,7 +545,8 @@ func (t *Thread) compacted(e host.Compacted) {
 	if e.After >= 0 && t.Usage.Known() {
 		t.Usage.Used = e.After
 	}
-	t.History = newest(append(slices.Clone(t.History), Compaction{At: e.At, Before: e.Before, After: e.After, Foreign: !e.Ours}), maxHistory)
+	now := Compaction{At: e.At, Before: e.Before, After: e.After, Foreign: !e.Ours}
+	t.History = newest(append(slices.Clone(t.History), now), maxHistory)
 }
 
 // Empty says that there is nothing yet that a packet could tell.

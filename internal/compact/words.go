@@ -233,10 +233,10 @@ func (w Words) Newest() Word {
 	return w.First
 }
 
-// Quote is what is told of the user's words within so many units, newest first: the
-// newest message, for which there is room whatever came through tools after it, and as many
-// others as fit; one that does not fit is passed over. cost is how long a word is when it
-// is told. more is how many typed ones are left out.
+// Quote chooses the user's words that fit into so many units, newest first. The newest
+// message always has its room, also when words that came through tools follow it. Words
+// that do not fit are passed over. cost is the length of a word as it will be quoted. more
+// counts the typed ones that are left out.
 func (w Words) Quote(most int, cost func(Word) int) (list []Word, more int) {
 	shown, kept := 0, cost(w.Newest())
 	seen := map[Word]bool{}
@@ -270,8 +270,8 @@ func (w Word) In(lines string) bool {
 	return false
 }
 
-// ends keeps both ends of a text from outside, without its secrets, on one line. A text
-// of which nothing is known to be no secret is only a mark.
+// ends keeps both ends of a text from outside, without its secrets, on one line. Where all
+// of it may be a secret, only the mark of a cut is left.
 func ends(text string, most int) string {
 	if text = strings.TrimSpace(text); text == "" {
 		return ""
@@ -280,7 +280,8 @@ func ends(text string, most int) string {
 	if len(text) <= 4*maxListened {
 		line = message.OneLine(extract.Head(text, 4*maxListened))
 	} else {
-		line = strings.TrimSpace(message.OneLine(extract.Head(text, maxListened)) + between + message.OneLine(extract.Tail(text, maxListened)))
+		head, end := message.OneLine(extract.Head(text, maxListened)), message.OneLine(extract.Tail(text, maxListened))
+		line = strings.TrimSpace(head + between + end)
 	}
 	return cutEnds(cmp.Or(line, strings.TrimSpace(between)), most)
 }
@@ -290,8 +291,9 @@ func cutEnds(text string, most int) string {
 	if message.Units(text) <= most {
 		return text
 	}
-	head := (most - message.Units(between)) * 2 / 3
-	return strings.TrimSuffix(message.Cut(text, head), " ") + between + strings.TrimPrefix(message.EndUnits(text, most-head-message.Units(between)), " ")
+	room := most - message.Units(between)
+	head := room * 2 / 3
+	return strings.TrimSuffix(message.Cut(text, head), " ") + between + strings.TrimPrefix(message.EndUnits(text, room-head), " ")
 }
 
 // Lang is the language of the user's own texts, "" where too little was said. Short

@@ -113,9 +113,10 @@ func (c Compact) Over(file Compact) Compact {
 	return out
 }
 
-// Disorder is the first tier that one behind it hides, as that begins with more of the
-// window free. A tier of 0 never begins, which is a way to do without it. The values hold
-// all the same. promptFile is told where the settings file sets neither of the two.
+// Disorder reports the first tier that is never reached, because the tier behind it begins
+// while more of the window is free. A tier of 0 never begins, which is a way to do without
+// it. The values hold all the same. The problem names promptFile where the settings file
+// sets neither of the two.
 func (c Compact) Disorder(promptFile string) []Problem {
 	const rest = "_percent_remaining_lt"
 	t := c.Trigger
@@ -123,7 +124,12 @@ func (c Compact) Disorder(promptFile string) []Problem {
 	for _, tier := range []struct {
 		name string
 		at   float64
-	}{{"early", t.EarlyPercentRemainingLT}, {"ready", t.ReadyPercentRemainingLT}, {"asap", t.AsapPercentRemainingLT}, {"emergency", t.EmergencyPercentRemainingLT}} {
+	}{
+		{"early", t.EarlyPercentRemainingLT},
+		{"ready", t.ReadyPercentRemainingLT},
+		{"asap", t.AsapPercentRemainingLT},
+		{"emergency", t.EmergencyPercentRemainingLT},
+	} {
 		if tier.at > above {
 			file, key := "", "compact.trigger."
 			if own := "trigger."; !slices.Contains(c.Set, own+before+rest) && !slices.Contains(c.Set, own+tier.name+rest) {

@@ -162,7 +162,8 @@ func fieldAt(v, base reflect.Value, key string) (f field) {
 // keyed are the fields of a struct, and of structs in it that have no key of their own, by
 // their keys.
 func keyed(t reflect.Type) []reflect.StructField {
-	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return strings.Trim(f.Tag.Get("yaml"), "-") == "" })
+	none := func(f reflect.StructField) bool { return strings.Trim(f.Tag.Get("yaml"), "-") == "" }
+	return slices.DeleteFunc(reflect.VisibleFields(t), none)
 }
 
 func fieldByKey(v, base reflect.Value, name string) (field, bool) {

@@ -63,8 +63,8 @@ func Set(src []byte, key, value string) ([]byte, error) {
 	return verified(strings.Join(lines, ""), before, problems, key, value)
 }
 
-// Check tells what is wrong with a key or with a value of it, as a file with that alone
-// would be told; nothing where both are right.
+// Check lists what is wrong with a key or its value, as for a file that holds nothing
+// else.
 func Check(key, value string) []Problem {
 	text, pad := "", ""
 	for part := range strings.SplitSeq(key, ".") {

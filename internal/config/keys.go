@@ -92,7 +92,7 @@ func show(v reflect.Value) string {
 	case time.Duration:
 		return shortDuration(x)
 	case []string:
-		// Long lists are told by the file that they stand in.
+		// A long list is read in the file that holds it.
 		if len(x) > maxShown {
 			return ""
 		}

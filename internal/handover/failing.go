@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A command that was red is told as failing as long as nothing shows that it was
+// A command that was red is listed as failing as long as nothing shows that it was
 // repaired: it passed itself, or one that does the same, more of it, or a part of it.
 // Runs are compared by what they are for, because the same tests are started in many
 // ways.
@@ -82,7 +82,8 @@ func (p *part) read(words []string) {
 		case strings.HasPrefix(w, "-"):
 			switch {
 			case assigned && names(flag):
-				p.names = append(p.names, strings.FieldsFunc(strings.Trim(of, `"'`), func(r rune) bool { return strings.ContainsRune("|^$()", r) })...)
+				between := func(r rune) bool { return strings.ContainsRune("|^$()", r) }
+				p.names = append(p.names, strings.FieldsFunc(strings.Trim(of, `"'`), between)...)
 			case !assigned && (names(flag) || valued(flag)):
 				value = flag
 			}
@@ -105,7 +106,8 @@ func (p *part) read(words []string) {
 				continue // still the program and its runner
 			}
 			file, test, _ := strings.Cut(w, "::")
-			if file = strings.Trim(strings.TrimSuffix(strings.TrimPrefix(file, "./"), "..."), "/."); file != "" && !strings.ContainsAny(file, "<>&|") && strings.Trim(file, "0123456789smh") != "" {
+			file = strings.Trim(strings.TrimSuffix(strings.TrimPrefix(file, "./"), "..."), "/.")
+			if strings.Trim(file, "0123456789smh") != "" && !strings.ContainsAny(file, "<>&|") {
 				if strings.ContainsAny(w, "/.") {
 					p.paths = append(p.paths, file)
 				} else {

@@ -283,7 +283,11 @@ func blunt(text string) string {
 // frameTag reports the tags in which hosts and we wrap what is ours to say.
 func frameTag(rest string) bool {
 	low := strings.ToLower(rest[:min(len(rest), 24)])
-	return slices.ContainsFunc([]string{"overtone", "system", "user", "human", "assistant", "command-", "local-command", "task-", "bash-", "function", "tool", "antml", "result", "instruction", "environment", "permission", "turn_", "persona", "skill"}, func(p string) bool { return strings.HasPrefix(low, p) })
+	tags := []string{
+		"overtone", "system", "user", "human", "assistant", "command-", "local-command", "task-", "bash-", "function", "tool", "antml",
+		"result", "instruction", "environment", "permission", "turn_", "persona", "skill",
+	}
+	return slices.ContainsFunc(tags, func(tag string) bool { return strings.HasPrefix(low, tag) })
 }
 
 // folded writes paths with shared folders once: a/{b.go, c.go}, d/e.go.

@@ -44,7 +44,8 @@ func (r *Record) ranked(stated func(string) bool) []string {
 	return out
 }
 
-// written is a name as it is told: a file with its folder only where two share the name.
+// written is a name as it stands in the hand-over. A file has its folder only where two
+// files share the name.
 func (r *Record) written(e *nameStat) string {
 	files := r.byBase[e.text]
 	if len(files) < 2 {
@@ -87,7 +88,7 @@ func secretName(name string) bool {
 	return len(found) > 0
 }
 
-// Top is the names that are most likely to be needed again, whoever states them.
+// Top is the names that are most likely to be needed again, stated elsewhere or not.
 func (r *Record) Top(n int) []string {
 	list := r.ranked(func(string) bool { return false })
 	return list[:min(n, len(list))]

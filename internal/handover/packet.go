@@ -140,7 +140,7 @@ func (f Facts) parts(room int, s compact.Settings, l message.Lang) []string {
 	return parts
 }
 
-// said are the user's words beside those that are told as goal and latest, the newest first.
+// said are the user's words without those that stand as goal and latest, the newest first.
 func (f Facts) said(l message.Lang) (out []string) {
 	list, _ := f.Words.Quote(mostWords, func(w compact.Word) int { return message.Units(w.Text) + message.Units(w.To) })
 	for _, w := range list {

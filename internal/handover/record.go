@@ -320,7 +320,7 @@ func (r *Record) ran(line string, p *transcript.Event) bool {
 	return worked
 }
 
-// wrote takes a change of a file. One that was refused, or failed, is none.
+// wrote notes that a tool has changed a file.
 func (r *Record) wrote(i int32) {
 	f := &r.files[i]
 	f.writes++
@@ -430,7 +430,9 @@ func (r *Record) Own(name int) bool {
 	if n.secret || n.defined {
 		return !n.secret
 	}
-	return n.path && extract.FileName([]byte(n.text)) && !slices.ContainsFunc([]string{"node_modules/", "site-packages/", "/pkg/mod/", "/vendor/", "/.cargo/", "/usr/"}, func(dir string) bool { return strings.Contains(n.full, dir) })
+	libraries := []string{"node_modules/", "site-packages/", "/pkg/mod/", "/vendor/", "/.cargo/", "/usr/"}
+	return n.path && extract.FileName([]byte(n.text)) &&
+		!slices.ContainsFunc(libraries, func(dir string) bool { return strings.Contains(n.full, dir) })
 }
 
 // Names is how many names there are.

@@ -23,7 +23,9 @@ type Recovery struct {
 // Text is the recovery text. When it is too long the tasks are cut first; the
 // directive stays, and the mark of the cut comes last.
 func (r Recovery) Text(lang message.Lang) string {
-	head := []string{message.RecoveryTitle.In(lang), message.RecoveryType.Format(lang, r.WorkflowType), message.RecoveryProgress.Format(lang, r.Bar)}
+	head := []string{
+		message.RecoveryTitle.In(lang), message.RecoveryType.Format(lang, r.WorkflowType), message.RecoveryProgress.Format(lang, r.Bar),
+	}
 	if r.Stage != "" {
 		head = append(head, message.RecoveryStage.Format(lang, r.Stage))
 	}

@@ -28,8 +28,8 @@ const (
 	maxRunLine = 160
 )
 
-// remember keeps how a command ended, by the status that its tool told. One that was
-// ended from outside has none.
+// remember keeps how a command ended, by its exit status. One that was killed, or ran out
+// of time, is left out.
 func (r *Record) remember(line, output string, exit int) {
 	switch exit {
 	case 124, 130, 137, 143:
@@ -100,7 +100,7 @@ func tidyCommand(line, cwd string) string {
 func CommandKey(line string) string {
 	for part := range strings.SplitSeq(strings.ReplaceAll(line, "||", "&&"), "&&") {
 		words := strings.Fields(part)
-		for len(words) > 0 && (strings.Contains(words[0], "=") || words[0] == "sudo" || words[0] == "time" || words[0] == "env" || words[0] == "timeout" || words[0] == "nice" || strings.Trim(words[0], "0123456789smh") == "") {
+		for len(words) > 0 && beforeProgram(words[0]) {
 			words = words[1:]
 		}
 		if len(words) == 0 {
@@ -137,6 +137,16 @@ func CommandKey(line string) string {
 	return ""
 }
 
+// beforeProgram reports what may stand before a program: a variable, a duration, or a
+// program that runs another.
+func beforeProgram(word string) bool {
+	switch word {
+	case "sudo", "time", "env", "timeout", "nice":
+		return true
+	}
+	return strings.Contains(word, "=") || strings.Trim(word, "0123456789smh") == ""
+}
+
 // complaint is the line of a failed command's output that says why: the first that names
 // the place of a mistake, else the last.
 func complaint(output string) string {
@@ -156,7 +166,9 @@ func complaint(output string) string {
 func located(line string) bool {
 	file, rest, ok := strings.Cut(line, ":")
 	digits, what, more := strings.Cut(rest, ":")
-	return ok && more && strings.Contains(file, ".") && !strings.Contains(file, " ") && digits != "" && strings.Trim(digits, "0123456789") == "" && len(strings.Trim(what, " :0123456789")) > 3 && !strings.HasPrefix(strings.TrimLeft(what, " :"), "#")
+	return ok && more && strings.Contains(file, ".") && !strings.Contains(file, " ") &&
+		digits != "" && strings.Trim(digits, "0123456789") == "" &&
+		len(strings.Trim(what, " :0123456789")) > 3 && !strings.HasPrefix(strings.TrimLeft(what, " :"), "#")
 }
 
 // FileRead is the file that a command prints, "" for none or several.
@@ -195,10 +207,11 @@ func pathLike(w string) bool {
 	return ok && n.Path && len(n.Text) == len(strings.TrimRight(w, "./"))
 }
 
-// FilesChanged are the files that a command names as what it changes. What its output is
-// sent to is none of them.
+// FilesChanged are the files that a command changes by name. A file that its output goes to
+// is not among them.
 func FilesChanged(line string) []string {
-	if !strings.Contains(line, "sed ") && !strings.Contains(line, "mv ") && !strings.Contains(line, " -w ") && !strings.Contains(line, "--write") && !strings.Contains(line, "perl ") {
+	signs := []string{"sed ", "mv ", " -w ", "--write", "perl "}
+	if !slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(line, sign) }) {
 		return nil
 	}
 	first, _, _ := strings.Cut(line, "<<")
@@ -225,7 +238,8 @@ func FilesChanged(line string) []string {
 		}
 		for i, w := range words[1:] {
 			w = strings.Trim(w, `"'`)
-			if inside := i+1 >= from && i+1 < to; writes && !inside && w != "" && w[0] != '-' && !strings.ContainsAny(w, "*$(){},=") && pathLike(w) {
+			inside := i+1 >= from && i+1 < to
+			if writes && !inside && w != "" && w[0] != '-' && !strings.ContainsAny(w, "*$(){},=") && pathLike(w) {
 				files = append(files, w)
 			}
 		}

@@ -29,7 +29,8 @@ func (h Handover) Situation() compact.Situation {
 // quoted are the user's words that are told, and how many others there are.
 func (h Handover) quoted() ([]compact.Word, int) {
 	h.Lang = message.EN // the longer labels: which words are told does not depend on the language
-	room := mostWords - message.Units(message.HandoverWords.In(h.Lang)+h.first()+message.HandoverMore.Format(h.Lang, h.Work.Words.Count)) - 3*len("\n- ")
+	beside := message.HandoverWords.In(h.Lang) + h.first() + message.HandoverMore.Format(h.Lang, h.Work.Words.Count)
+	room := mostWords - message.Units(beside) - 3*len("\n- ")
 	list, more := h.unkept().Quote(room, func(w compact.Word) int { return message.Units(h.word(w)) + len("\n- ") })
 	if list == nil {
 		list = []compact.Word{}
@@ -100,7 +101,8 @@ func (h Handover) tree() compact.Tree {
 		}
 	}
 	add := func(c compact.TreeCommit) {
-		t.Commits = append(t.Commits, compact.TreeCommit{Hash: inline(message.Head(c.Hash, 10), 10), Subject: inline(c.Subject, 100), By: inline(c.By, 60)})
+		c.Hash, c.Subject, c.By = inline(message.Head(c.Hash, 10), 10), inline(c.Subject, 100), inline(c.By, 60)
+		t.Commits = append(t.Commits, c)
 	}
 	own := slices.Clone(h.Work.Commits)
 	for _, m := range r.moved {

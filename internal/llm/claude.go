@@ -19,7 +19,9 @@ import (
 )
 
 // The agent refuses to start inside another one and would join its session.
-var agentVars = [...]string{"CLAUDECODE=", "CLAUDE_CODE_ENTRYPOINT=", "CLAUDE_CODE_SSE_PORT=", "CLAUDE_CODE_SESSION_ID=", "OVERTONE_DISABLE="}
+var agentVars = [...]string{
+	"CLAUDECODE=", "CLAUDE_CODE_ENTRYPOINT=", "CLAUDE_CODE_SSE_PORT=", "CLAUDE_CODE_SESSION_ID=", "OVERTONE_DISABLE=",
+}
 
 // claude asks through the claude program in print mode, with the user's own login.
 // It runs in an empty folder, without tools, servers, skills or a saved session,
@@ -59,7 +61,9 @@ const waitDelay = 2 * time.Second
 func (s Service) command(ctx context.Context, dir, prompt string) *exec.Cmd {
 	// The program's own system prompt costs about 6,000 tokens for each question.
 	system := message.ModelRole.In(message.EN)
-	args := []string{"-p", "--output-format", "json", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", ""}
+	args := []string{
+		"-p", "--output-format", "json", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", "",
+	}
 	if s.Model != "" {
 		args = append(args, "--model", s.Model)
 	}

@@ -53,7 +53,8 @@ func (s Service) post(ctx context.Context, endpoint string, header http.Header, 
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
 	switch status := resp.StatusCode; {
 	case status != http.StatusOK: // a body that breaks off still tells it
-		return reply, &Error{Kind: statusKind(status), Status: status, RetryAfter: retryAfter(resp.Header, s.Now), Message: s.describe(data)}
+		wait := retryAfter(resp.Header, s.Now)
+		return reply, &Error{Kind: statusKind(status), Status: status, RetryAfter: wait, Message: s.describe(data)}
 	case err != nil && (ctx.Err() != nil || !errors.Is(err, io.ErrUnexpectedEOF)):
 		return reply, transportError(ctx, err)
 	case err != nil:

@@ -32,7 +32,7 @@ type lines struct {
 	mu  sync.Mutex // guards what follows
 	out io.Writer
 	// open are the calls that have no answer yet. The SDK drops the answers of calls
-	// that run when the input ends, so it is told the end when there are none.
+	// that run when the input ends, so it learns of the end when none is left.
 	open     map[jsonrpc.ID]bool
 	answered *sync.Cond
 }

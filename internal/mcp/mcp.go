@@ -44,7 +44,8 @@ func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		Instructions: s.Instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	for _, t := range s.Tools {
-		info := &mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: t.Schema, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}
+		hints := &mcp.ToolAnnotations{ReadOnlyHint: true}
+		info := &mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: t.Schema, Annotations: hints}
 		server.AddTool(info, func(request context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			// The SDK waits for calls that run when ctx ends, and does not tell them.
 			request, stop := context.WithCancel(request)

@@ -383,7 +383,8 @@ func (d *doctor) checkVersion(ctx context.Context, h *host.Host) host.Version {
 		newest := h.Verified[len(h.Verified)-1]
 		d.add(id, host.Note, message.DoctorNewer, h.Title+" "+v.String(), newest).advise(d, message.HintNewer, newest)
 	case len(h.Verified) > 0 && !slices.Contains(h.Verified, v):
-		d.add(id, host.Note, message.DoctorBetween, h.Title+" "+v.String(), strings.ReplaceAll(strings.Trim(fmt.Sprint(h.Verified), "[]"), " ", ", "))
+		verified := strings.ReplaceAll(strings.Trim(fmt.Sprint(h.Verified), "[]"), " ", ", ")
+		d.add(id, host.Note, message.DoctorBetween, h.Title+" "+v.String(), verified)
 	default:
 		d.add(id, host.Fine, message.DoctorVerified, h.Title+" "+v.String())
 	}
@@ -406,7 +407,8 @@ func (d *doctor) checkPlugin(s host.Setup, outdated, upgraded bool) {
 		d.add("plugin", host.Broken, message.DoctorBadJSON, d.short(s.Plugin.Dir), err.Error()).advise(d, message.HintInit)
 	case outdated && (upgraded || len(state.Missing) == 0):
 	case !state.Intact():
-		d.add("plugin", host.Broken, message.DoctorNoPlugin, len(state.Missing), len(state.Changed), len(state.Extra)).advise(d, message.HintInit)
+		d.add("plugin", host.Broken, message.DoctorNoPlugin, len(state.Missing), len(state.Changed), len(state.Extra)).
+			advise(d, message.HintInit)
 	default:
 		d.add("plugin", host.Fine, message.DoctorPlugin, len(files))
 	}

@@ -30,7 +30,8 @@ func (d *doctor) checkSession(s *store.Session) {
 	}
 	switch state, err := session.Peek(s); {
 	case errors.Is(err, workflow.ErrNewer):
-		d.add("workflow", host.Broken, message.DoctorUnread, s.ID(), store.WorkflowFile, err.Error()).advise(d, message.HintUpgrade, "overtone")
+		d.add("workflow", host.Broken, message.DoctorUnread, s.ID(), store.WorkflowFile, err.Error()).
+			advise(d, message.HintUpgrade, "overtone")
 	case err != nil:
 		d.add("workflow", host.Broken, message.DoctorUnread, s.ID(), store.WorkflowFile, err.Error()).advise(d, message.HintUnread, s.ID())
 	case state != nil:
@@ -85,7 +86,8 @@ func (d *doctor) checkReceipt(s *store.Session, k *session.Attempt) {
 // the timeline has the receipt.
 func (d *doctor) checkPacket(s *store.Session) {
 	filter := store.Filter{Types: []string{
-		message.EventPacketCreated, message.EventPacketDelivered, message.EventPacketExpired, message.EventPacketUnknown, message.EventSessionCompactFailed,
+		message.EventPacketCreated, message.EventPacketDelivered, message.EventPacketExpired, message.EventPacketUnknown,
+		message.EventSessionCompactFailed,
 	}}
 	for e, err := range s.Newest(filter) {
 		if err != nil {

@@ -25,7 +25,7 @@ type Options struct {
 	NoWorkflows bool
 	// Others: the other hosts that are here are set up in the same run.
 	Others bool
-	// tell is told what takes its time.
+	// tell shows a note.
 	tell func(t message.Text, args ...any)
 	// askLanguage is asked where the configuration does not name one, and there is no word
 	// about it.

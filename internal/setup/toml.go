@@ -179,7 +179,8 @@ func cutTable(data []byte, b host.Block) []byte {
 		}
 		from := bytes.LastIndexByte(text[:at], '\n') + 1
 		if e.Kind != unstable.KeyValue && from > done {
-			if line := bytes.LastIndexByte(text[:from-1], '\n') + 1; len(bytes.Trim(text[line:from], "\r\n")) == 0 { // ours; spaces are the user's
+			line := bytes.LastIndexByte(text[:from-1], '\n') + 1
+			if len(bytes.Trim(text[line:from], "\r\n")) == 0 { // ours; one with spaces is the user's
 				from = line
 			}
 		}

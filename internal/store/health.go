@@ -23,7 +23,7 @@ type Health struct {
 const leftoverAge = time.Minute
 
 // Health looks over the home without changing anything, at most at limit files and
-// folders. A lock that is held for the whole of wait is told: hooks hold one for
+// folders. A lock that is held for the whole of wait is reported, as hooks hold one for
 // milliseconds. A home that is not there is healthy.
 func (h *Home) Health(limit int, wait time.Duration) (Health, error) {
 	var out Health

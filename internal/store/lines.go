@@ -34,8 +34,8 @@ type Line struct {
 
 var lineBuffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 256<<10) }}
 
-// ReadLines reads the lines of a stream that begins at off in its file. Who reads many
-// files says when done is done with one.
+// ReadLines reads the lines of a stream that begins at off in its file. Calling done gives
+// the buffer back, for the next file.
 func ReadLines(r io.Reader, off int64) (l *Lines, done func()) {
 	b := lineBuffers.Get().(*bufio.Reader)
 	b.Reset(r)

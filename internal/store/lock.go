@@ -29,9 +29,9 @@ var ErrBusy = errors.New("another process holds the lock of the session")
 // and the host waits for the hook.
 func (h *Home) Limit(d time.Duration) { h.patience = &patience{left: d} }
 
-// OnWait has f called, with the file, when a lock without a limit is waited for for more
-// than a second: who waits should know for what, and [Holder] for whom. It is waited for
-// until ctx ends.
+// OnWait has f called with the lock's file when an unlimited wait for a lock takes longer
+// than a second, so that a person learns what is waited for; [Holder] says for whom. The
+// wait ends with ctx.
 func (h *Home) OnWait(ctx context.Context, f func(path string)) { h.waiting, h.ended = f, ctx.Done() }
 
 // Holder is the process that has locked a file, with its number and the beginning of its

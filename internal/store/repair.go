@@ -21,7 +21,7 @@ const damagedMark = ".damaged-"
 
 var errTooLarge = errors.New("too large")
 
-// OnRepair makes f told of each file that is set aside.
+// OnRepair has f called for each file that is set aside.
 func (h *Home) OnRepair(f func(error)) { h.repaired = f }
 
 // damaged reports whether the file itself is the reason of an error, and not the
@@ -153,7 +153,7 @@ func LockFolder(path string) (unlock func(), err error) {
 	return lockFolder(path, func(f *os.File) (bool, error) { return lockWithin(f, time.Second) })
 }
 
-// TryLockFolder is LockFolder for those whom others wait for: it waits for nobody.
+// TryLockFolder is LockFolder without waiting.
 func TryLockFolder(path string) (unlock func(), err error) { return lockFolder(path, tryLock) }
 
 func lockFolder(path string, lock func(*os.File) (bool, error)) (unlock func(), err error) {

@@ -175,8 +175,7 @@ func newest(f io.ReaderAt, size int64, filter Filter, stats *ReadStats, yield fu
 	})
 }
 
-// parseEntry reads a line that has no surrounding space. One that is longer than what
-// is written is none.
+// parseEntry reads a line that has no surrounding space. No entry is longer than maxLine.
 func parseEntry(line []byte) (Entry, bool) {
 	if len(line) == 0 || len(line) > maxLine || line[0] != '{' || !ValidJSON(line) {
 		return Entry{}, false

@@ -17,7 +17,7 @@ func (h *Home) Window(model string) int64 { return h.windows()[model] }
 // Window is [Home.Window].
 func (s *Session) Window(model string) int64 { return s.home.Window(model) }
 
-// windows are those that were told. What cannot be read was not.
+// windows are the windows by model. A file that cannot be read counts as empty.
 func (h *Home) windows() map[string]int64 {
 	data, _ := config.ReadFile(filepath.Join(h.root, windowsFile), 1<<20)
 	windows := map[string]int64{}
@@ -29,8 +29,8 @@ func (h *Home) windows() map[string]int64 {
 
 const maxWindows = 200
 
-// LearnWindow remembers a model's context window. Two sessions may learn at once;
-// the one that is lost is told again.
+// LearnWindow remembers a model's context window. When two sessions write at once, one of
+// the windows is lost; its host will report it again.
 func (h *Home) LearnWindow(model string, window int64) error {
 	windows := h.windows()
 	if model == "" || window <= 0 || windows[model] == window {

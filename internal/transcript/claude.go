@@ -318,8 +318,8 @@ func (r *record) progress(data []byte) {
 	if r.want == nil || !r.want.Agents {
 		return
 	}
-	var message, request, inner, at []byte
-	if readObject(data, raw("message", &message)); readObject(message, str("requestId", &request), str("timestamp", &at), raw("message", &inner)) {
+	var request, inner, at []byte
+	if readObject(field(data, "message"), str("requestId", &request), str("timestamp", &at), raw("message", &inner)) {
 		r.Time = parseTime(at)
 		readObject(inner, str("id", &r.msgID), str("model", &r.model), raw("usage", &r.usage))
 		r.flags |= Sidechain
@@ -329,8 +329,8 @@ func (r *record) progress(data []byte) {
 
 func (r *record) compacted() {
 	var trigger []byte
-	readObject(r.compact, str("trigger", &trigger), count("preTokens", &r.Pre), count("postTokens", &r.Post), count("durationMs", &r.TookMS),
-		raw("preservedSegment", &r.Keeps), raw("preservedMessages", &r.Keeps))
+	readObject(r.compact, str("trigger", &trigger), count("preTokens", &r.Pre), count("postTokens", &r.Post),
+		count("durationMs", &r.TookMS), raw("preservedSegment", &r.Keeps), raw("preservedMessages", &r.Keeps))
 	r.Trigger = unescape(trigger)
 	r.parts = append(r.parts[:0], piece{kind: Compacted})
 }
@@ -338,8 +338,8 @@ func (r *record) compacted() {
 // claudeUsage reads message.usage, and what of it was written for an hour.
 func claudeUsage(v []byte) (u Usage, hour int64) {
 	var creation []byte
-	readObject(v, count("input_tokens", &u.Input), count("cache_creation_input_tokens", &u.CacheCreation), count("cache_read_input_tokens", &u.CacheRead),
-		count("output_tokens", &u.Output), raw("cache_creation", &creation))
+	readObject(v, count("input_tokens", &u.Input), count("cache_creation_input_tokens", &u.CacheCreation),
+		count("cache_read_input_tokens", &u.CacheRead), count("output_tokens", &u.Output), raw("cache_creation", &creation))
 	readObject(creation, count("ephemeral_1h_input_tokens", &hour))
 	return u, min(hour, u.CacheCreation)
 }

@@ -339,7 +339,8 @@ func (w *cloner) end(src, dst *os.File) (lines []byte, err error) {
 	// Without a word on where to go on, the host would take whatever branch happens to
 	// stand last in the file.
 	if leaf != nil {
-		lines = appendLine(lines, store.Pairs("type", "last-prompt", "leafUuid", json.RawMessage(leaf), "explicit", true, "sessionId", w.ch.ID))
+		note := store.Pairs("type", "last-prompt", "leafUuid", json.RawMessage(leaf), "explicit", true, "sessionId", w.ch.ID)
+		lines = appendLine(lines, note)
 	}
 	if w.ch.Title != "" {
 		lines = appendLine(lines, store.Pairs("type", "custom-title", "customTitle", w.ch.Title, "sessionId", w.ch.ID))

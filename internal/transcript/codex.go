@@ -15,8 +15,9 @@ type payload struct {
 func (p *payload) read(c *cursor) {
 	c.read(str("type", &p.typ), str("role", &p.role), str("call_id", &p.call), str("name", &p.name), str("id", &p.id),
 		raw("content", &p.value), raw("arguments", &p.value), raw("input", &p.value), raw("output", &p.value), raw("action", &p.value),
-		raw("summary", &p.summary), raw("encrypted_content", &p.sealed), raw("info", &p.info), str("session_id", &p.session), str("thread_id", &p.thread),
-		str("cwd", &p.cwd), str("cli_version", &p.version), str("model", &p.model), raw("message", &p.message),
+		raw("summary", &p.summary), raw("encrypted_content", &p.sealed), raw("info", &p.info),
+		str("session_id", &p.session), str("thread_id", &p.thread), str("cwd", &p.cwd),
+		str("cli_version", &p.version), str("model", &p.model), raw("message", &p.message),
 		raw("replacement_history", &p.history), count("num_turns", &p.turns))
 }
 
@@ -190,7 +191,8 @@ func (s *stream) codexCount() bool {
 	r := &s.r
 	var totals, latest []byte
 	r.Usage = Usage{}
-	if !readObject(r.Raw, raw("total_token_usage", &totals), raw("last_token_usage", &latest), count("model_context_window", &r.Usage.Window)) {
+	window := count("model_context_window", &r.Usage.Window)
+	if !readObject(r.Raw, raw("total_token_usage", &totals), raw("last_token_usage", &latest), window) {
 		return false
 	}
 	last := codexUsage(latest)
@@ -210,7 +212,8 @@ func (s *stream) codexCount() bool {
 }
 
 func codexUsage(v []byte) (n [4]int64) {
-	readObject(v, count("input_tokens", &n[0]), count("cached_input_tokens", &n[1]), count("output_tokens", &n[2]), count("total_tokens", &n[3]))
+	readObject(v, count("input_tokens", &n[0]), count("cached_input_tokens", &n[1]),
+		count("output_tokens", &n[2]), count("total_tokens", &n[3]))
 	return n
 }
 
@@ -229,9 +232,9 @@ func codexSize(info []byte) (u Usage) {
 	return u
 }
 
-// codexSummary is the summary in a line that tells of a compaction: its message,
-// or the last of the messages that replace the history. One that only the
-// model's server can read is none.
+// codexSummary is the summary in the line of a compaction: the line's message, or the last
+// of the messages that replace the history. It is empty where only the model's server can
+// read the summary.
 func codexSummary(p *payload) []byte {
 	if len(p.message) > len(`""`) {
 		return p.message

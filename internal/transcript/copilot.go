@@ -28,7 +28,8 @@ func readCopilot(data []byte) (d copilotData) {
 		raw("usage", &d.usage), raw("context", &d.context), str("sessionId", &d.id), str("copilotVersion", &d.version),
 		str("selectedModel", &d.model), str("newModel", &d.model), str("model", &d.model), str("toolCallId", &d.call),
 		raw("success", &success), raw("shellExecution", &shell), str("trigger", &d.trigger), count("preCompactionTokens", &d.before),
-		raw("customInstructions", &d.typed), raw("isAutopilotContinuation", &autopilot), str("source", &source), raw("error", &failure), raw("compactionTokensUsed", &d.spent))
+		raw("customInstructions", &d.typed), raw("isAutopilotContinuation", &autopilot), str("source", &source),
+		raw("error", &failure), raw("compactionTokensUsed", &d.spent))
 	// What a skill, an agent or the loop of autopilot says in the user's place.
 	d.injected = string(autopilot) == "true" || bytes.HasPrefix(source, []byte("skill-")) || bytes.HasPrefix(source, []byte("agent-"))
 	if d.result == nil && failure != nil {

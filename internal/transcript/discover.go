@@ -37,8 +37,8 @@ type File struct {
 }
 
 // List finds the hosts' sessions, newest first; dir is the folder of a host's own
-// files. Folders that do not exist hold none. Sub-agents' files are left out. How old a
-// session is is told by its newest line: files that were copied are all of one day.
+// files. Folders that do not exist hold none. Sub-agents' files are left out. The age
+// of a session is that of its newest line, as a copied file has the day of the copy.
 func List(dir func(*host.Host) string) ([]File, error) {
 	files, err := sessions(dir)
 	for i := range files {
@@ -144,7 +144,8 @@ func At(path string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	return File{Path: path, Host: h, ID: idFromName(path, h), Folder: filepath.Base(filepath.Dir(path)), Size: size, ModTime: info.ModTime()}, nil
+	folder := filepath.Base(filepath.Dir(path))
+	return File{Path: path, Host: h, ID: idFromName(path, h), Folder: folder, Size: size, ModTime: info.ModTime()}, nil
 }
 
 // Everything lists all files with conversations, newest first: those of [List],

@@ -110,9 +110,9 @@ func (e *Event) Kept() string {
 func (e *Event) CWD() string   { return unescape(e.cwd) }
 func (e *Event) Title() string { return unescape(e.title) }
 
-// Inner is the inside of a JSON string, escapes and all. Only who has found both quotes
-// makes one, so none is ever cut within an escape: whoever wants a part takes it of the
-// decoded text.
+// Inner is the inside of a JSON string, with its escapes. It always reaches from quote to
+// quote, so that it never ends in the middle of an escape. To get a part, decode it and
+// cut the text.
 type Inner struct{ raw []byte }
 
 // Text is what the string says.
@@ -289,8 +289,8 @@ func (r *record) said(p *piece) EventKind {
 	return UserSaid
 }
 
-// goalSet is the goal in a text by which Codex tells its model that the user has set one;
-// what it says at the beginning of each turn of a goal is its own.
+// goalSet is the goal in the text by which Codex tells its model that the user has set
+// one. The text that Codex writes at the beginning of each turn of a goal is another.
 func goalSet(raw []byte) []byte {
 	rest, ok := bytes.CutPrefix(raw, []byte(`<codex_internal_context source=\"user_goal\">`))
 	if !ok {
@@ -471,9 +471,9 @@ func (s *stream) ended() {
 	s.pass()
 }
 
-// pass hands an event on. What Codex's summariser said stands in the rollout like
-// an answer of the agent, right before the compaction that it made: it is none, and
-// so an answer is held back until something else follows than its usage.
+// pass hands an event on. In a Codex rollout the summary stands right before its
+// compaction and looks like an answer of the agent. So an answer is held back until
+// something other than its usage follows.
 func (s *stream) pass() {
 	e := s.r.Event
 	switch {
@@ -545,7 +545,8 @@ func (s *stream) refusal() (words string, refused bool) {
 	e := &s.r
 	head := e.Raw[:min(len(e.Raw), 200)]
 	if s.h == Codex {
-		return "", bytes.HasPrefix(head, []byte(`"exec command rejected by user`)) || bytes.HasPrefix(head, []byte(`"patch rejected by user`))
+		what, _, rejected := bytes.Cut(head, []byte(" rejected by user"))
+		return "", rejected && (string(what) == `"exec command` || string(what) == `"patch`)
 	}
 	for _, mark := range [...]string{"The user doesn't want to ", "Permission to use ", "hook error: ", "The user rejected this tool call."} {
 		refused = refused || e.Failed && bytes.Contains(head, []byte(mark))

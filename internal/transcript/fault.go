@@ -28,9 +28,9 @@ func (f *Fault) In(l message.Lang) string {
 	return text
 }
 
-// Catch makes an error of a panic. Whoever reads a session on a goroutine of its own
-// defers it, with the session's file: nobody else could catch it there, and one session
-// must not end what is done for all the others.
+// Catch turns a panic into an error. A goroutine that reads a session defers it with the
+// session's file: a panic could not be caught anywhere else, and one session must not end
+// the work on all others.
 func Catch(path string, err *error) {
 	if v := recover(); v != nil {
 		reason := strings.Join(strings.Fields(fmt.Sprint(v)), " ")

@@ -133,8 +133,8 @@ func (r *geminiReader) about(v gjson.Result) {
 	}
 }
 
-// altogether takes the whole of a session. What is new in it is only told where it is
-// the beginning, or a summary.
+// altogether takes a line that holds the whole session. Of its new messages, only those
+// at the beginning of the file and summaries are taken.
 func (r *geminiReader) altogether(list gjson.Result) {
 	first := len(r.Messages) == 0
 	snapshot := ""
@@ -146,7 +146,10 @@ func (r *geminiReader) altogether(list gjson.Result) {
 		case geminiSnapshot(m):
 			snapshot = id
 			r.at[id] = len(r.Messages)
-			r.Messages = append(r.Messages, HostMessage{ID: id, Time: m.Get("timestamp").Time().UnixMilli(), Summary: true, Trigger: "auto", Pre: r.pre, Blocks: []HostBlock{{Text: geminiText(m.Get("content"))}}})
+			r.Messages = append(r.Messages, HostMessage{
+				ID: id, Time: m.Get("timestamp").Time().UnixMilli(), Summary: true, Trigger: "auto", Pre: r.pre,
+				Blocks: []HostBlock{{Text: geminiText(m.Get("content"))}},
+			})
 		case first && snapshot == "":
 			r.message(m)
 		default:
@@ -182,7 +185,8 @@ func (r *geminiReader) message(m gjson.Result) {
 			return true
 		})
 		if u := m.Get("tokens"); u.Exists() {
-			t.Usage = &Usage{Input: u.Get("input").Int() - u.Get("cached").Int(), CacheRead: u.Get("cached").Int(), Output: u.Get("output").Int() + u.Get("thoughts").Int()}
+			cached, said := u.Get("cached").Int(), u.Get("output").Int()+u.Get("thoughts").Int()
+			t.Usage = &Usage{Input: u.Get("input").Int() - cached, CacheRead: cached, Output: said}
 			r.pre = t.Usage.Tokens()
 		}
 	case "info":
@@ -375,7 +379,7 @@ func (m Mirror) geminiNews(file string, over bool) (list []HostMessage, title st
 		case l.Get("$rewindTo").Exists():
 			return false
 		case altogether.Exists():
-			// What else stands there is told in another place.
+			// These messages stand in lines of their own, too.
 			for _, id := range altogether.Get("#.id").Array() {
 				r.at[id.String()] = -1
 				ok = ok || id.String() == newest

@@ -64,9 +64,9 @@ type HostBlock struct {
 // resultsMark and metaMark end the ids of the lines that a message has beside its own.
 const resultsMark, metaMark = "/results", "/host"
 
-// ending is what a mirror ends with: its last line that has an id, the message that this
-// belongs to, and how many tools' answers it holds; nothing where there is none. The title
-// is looked for where the mirror is to have one.
+// ending is the end of a mirror: the id of its last line that has one, the message that
+// the line belongs to, and how many answers of tools the line holds. All is empty in an
+// empty file. The title is only searched for when the mirror is to have one.
 type ending struct {
 	line, message, title string
 	answers              int
@@ -125,8 +125,7 @@ func (m Mirror) Add(list []HostMessage, all bool) (gap bool, err error) {
 	return false, store.AppendLines(m.Path, out)
 }
 
-// Write makes the file tell these messages and no others. What stands there already
-// stays in its place: a message that is told anew changes what follows it.
+// Write makes the file hold these messages and no others.
 func (m Mirror) Write(list []HostMessage) error {
 	out := m.lines(list, ending{})
 	now, err := os.ReadFile(m.Path)
@@ -142,7 +141,7 @@ func (m Mirror) Write(list []HostMessage) error {
 	return store.AtomicWrite(m.Path, out, 0o600)
 }
 
-// lines are what a file that ends so gains by the messages.
+// lines are what has to be added to a file with that end to hold the messages, too.
 func (m Mirror) lines(list []HostMessage, end ending) (out []byte) {
 	if title := redact.Clean(m.Title); title != "" && title != end.title {
 		out = appendLine(nil, append(m.line("custom-title"), store.Field{Key: "customTitle", Value: title}))
@@ -178,7 +177,8 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 			add(t.ID+"/request", "assistant", "message", t.answer(nil))
 		}
 		parent = ""
-		add(t.ID+"/compact", "system", "subtype", "compact_boundary", "compactMetadata", store.Pairs("trigger", t.Trigger, "preTokens", t.Pre))
+		about := store.Pairs("trigger", t.Trigger, "preTokens", t.Pre)
+		add(t.ID+"/compact", "system", "subtype", "compact_boundary", "compactMetadata", about)
 		var texts []string
 		for _, b := range t.Blocks {
 			if b.Text != "" {
@@ -221,7 +221,8 @@ func (t HostMessage) blocks() (content, answers []store.Fields) {
 			}
 			content = append(content, store.Pairs("type", "tool_use", "id", b.ID, "name", b.Tool, "input", input))
 			if b.Answered {
-				answers = append(answers, store.Pairs("type", "tool_result", "tool_use_id", b.ID, "content", redact.Clean(b.Answer), "is_error", b.Failed))
+				answers = append(answers,
+					store.Pairs("type", "tool_result", "tool_use_id", b.ID, "content", redact.Clean(b.Answer), "is_error", b.Failed))
 			}
 		case b.Thought != "":
 			content = append(content, store.Pairs("type", "thinking", "thinking", redact.Clean(b.Thought), "signature", ""))
@@ -251,18 +252,18 @@ func said(content ...store.Fields) store.Fields {
 	return store.Pairs("role", "user", "content", content)
 }
 
-// Fresh reports whether the file is of that moment, which the host gives a session that
-// it has changed; Stamp says that it is.
+// Fresh reports whether the mirror was made when the session was last changed at that
+// time, as [Mirror.Stamp] has noted it.
 func (m Mirror) Fresh(at time.Time) bool {
 	info, err := os.Stat(m.Path)
 	return err == nil && info.ModTime().Equal(at.Add(edition))
 }
 
-// Stamp is [Mirror.Fresh]'s.
+// Stamp notes when the mirrored session was last changed, for [Mirror.Fresh].
 func (m Mirror) Stamp(at time.Time) error {
 	return os.Chtimes(m.Path, at.Add(edition), at.Add(edition))
 }
 
-// edition changes with what is mirrored: what an older program left out is looked for
-// once more.
+// edition is part of each stamp. It is changed when more is mirrored than before, so that
+// mirrors of an older program are not fresh any more.
 const edition = time.Microsecond

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
-// codexNames is where Codex keeps the names of its threads: a line each time one is
-// named, of which the last counts. A rollout has no room for it.
+// codexNames is the file in which Codex keeps the names of its threads, as a rollout has
+// no place for one. Each naming adds a line, and the last line of a thread counts.
 const codexNames = "session_index.jsonl"
 
 // Names are the names of sessions that do not stand in their files, by id; dir is

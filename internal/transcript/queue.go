@@ -96,11 +96,12 @@ func (s *stream) settle(before int64) {
 	}
 }
 
-// maxPassed bounds what is kept of what was told: a line that says it again follows soon.
+// maxPassed bounds how many words are kept after they were passed on. They are needed until
+// the line that repeats them, which follows soon.
 const maxPassed = 64
 
-// tell passes words on that were not passed on yet. They stand where the newest event of
-// the conversation does: their own line is none of it.
+// tell passes words on, once. As the line of the queue is no part of the conversation, the
+// words get the place of the conversation's newest event.
 func (s *stream) tell(q *queued) {
 	if q.told || q.text == "" {
 		return

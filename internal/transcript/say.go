@@ -175,7 +175,8 @@ func secretName(name []byte) bool {
 		return false
 	}
 	n := strings.ToLower(string(name))
-	return slices.ContainsFunc([]string{"pass", "secret", "token", "key", "auth", "cred", "pwd", "cookie"}, func(word string) bool { return strings.Contains(n, word) })
+	words := []string{"pass", "secret", "token", "key", "auth", "cred", "pwd", "cookie"}
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(n, word) })
 }
 
 func firstObject(line []byte) (c cursor, ok bool) {

@@ -86,9 +86,9 @@ func (s *Session) sizesBeyond(src io.ReaderAt, tokens int64, removed []int32) (s
 	return sizes, nil
 }
 
-// setSize makes a message tell that its request had that many tokens. Who adds up
-// costs and meets it twice, here and in the source, finds the least of them here:
-// tokens from the cache.
+// setSize makes a message say that its request had that many tokens. A program that adds
+// up costs may count both this message and its source. So all of the tokens are put down
+// as read from the cache, which costs the least.
 func setSize(entry []byte, tokens int64) []byte {
 	usage := fmt.Appendf(nil, `{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":%d,"output_tokens":0}`, tokens)
 	return store.SetJSON(entry, "message.usage", json.RawMessage(usage))

@@ -140,8 +140,8 @@ func Growth(path, last string) (size int64, seen bool) {
 	return size, seen
 }
 
-// pictureSize is what a picture counts for, whatever its bytes: the host reckons
-// with 2,000 tokens.
+// pictureSize is the size of any picture. The host counts 2,000 tokens for one, however
+// many bytes it has.
 const pictureSize = 6_000
 
 // contentSize is the size of what a model reads of a message.

@@ -12,7 +12,8 @@ import (
 // contentSpan finds the content value of an entry and which host's it is.
 func contentSpan(entry []byte) (start, end int, h Host, ok bool) {
 	var message, payload, v, typ, role []byte
-	if !readObject(entry, raw("message", &message), raw("payload", &payload), raw("data", &payload), raw("content", &v), str("type", &typ), str("role", &role)) {
+	if !readObject(entry, raw("message", &message), raw("payload", &payload), raw("data", &payload),
+		raw("content", &v), str("type", &typ), str("role", &role)) {
 		return 0, 0, "", false
 	}
 	h = Codex

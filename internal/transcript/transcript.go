@@ -169,8 +169,8 @@ func Time(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// parseTime reads the timestamps hosts write; 0 for what is none, as is year one, which
-// stands for no time in many programs.
+// parseTime reads a timestamp as hosts write it. It is 0 where there is none. Many programs
+// write the year one for no time, and that is 0, too.
 func parseTime(raw []byte) int64 {
 	t, err := time.Parse(time.RFC3339Nano, string(raw))
 	if err != nil {
@@ -202,8 +202,9 @@ func detectLine(line []byte) (Host, bool) {
 	}
 	var typ, payload, data, uuid, rec, id, stamp, mirrored []byte
 	// A head cut in mid-line still names its fields: what is cut is empty, not nil.
-	c.read(str("type", &typ), raw("payload", &payload), raw("data", &data), raw("uuid", &uuid), raw("leafUuid", &uuid), raw("parentUuid", &uuid),
-		raw("messageId", &uuid), raw("sessionId", &uuid), raw("record_type", &rec), raw("id", &id), raw("timestamp", &stamp), str("host", &mirrored))
+	c.read(str("type", &typ), raw("payload", &payload), raw("data", &data), raw("uuid", &uuid), raw("leafUuid", &uuid),
+		raw("parentUuid", &uuid), raw("messageId", &uuid), raw("sessionId", &uuid), raw("record_type", &rec),
+		raw("id", &id), raw("timestamp", &stamp), str("host", &mirrored))
 	object := func(v []byte) bool { return v != nil && (len(v) == 0 || v[0] == '{') }
 	switch {
 	case string(mirrored) == string(Opencode), string(mirrored) == string(Gemini):

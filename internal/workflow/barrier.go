@@ -85,7 +85,7 @@ type Source struct{ Stage, Path string }
 // the reports of a barrier.
 const MergedContext = "MERGED"
 
-// contextPath is where a file of 002's lies, as models are told it.
+// contextPath is the path of a file in the Claude folder, as models get it.
 func (r Rules) contextPath(name string) string {
 	return strings.TrimSuffix(r.ContextDir, "/") + "/" + name
 }

@@ -94,7 +94,7 @@ func (r Rules) TemplateToDAG(template string, stages []string) (DAG, error) {
 	return dagOf(listKeys(template, stages), r.MaxRetries), nil
 }
 
-// dagOf is the graph of stages of which nothing but their keys is said.
+// dagOf is the graph of stages of which only the keys are known.
 func dagOf(keys []string, maxRetries int) DAG {
 	g := grapher{keys: keys, drafts: make([]Draft, len(keys))}
 	g.group()

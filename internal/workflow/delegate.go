@@ -40,8 +40,8 @@ func (t *transition) target(ev Delegate) string {
 	return t.choose(keys, ev.Task)
 }
 
-// meant is the stages that a stage's name, or an agent's type, may stand for; base
-// is what to call them where there are none.
+// meant lists the stages that a stage's name or an agent's type may stand for. base is
+// the name of the stage where the list is empty.
 func (t *transition) meant(stage, agent string) (base string, keys []string) {
 	switch {
 	case stage == "":

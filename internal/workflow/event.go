@@ -161,8 +161,8 @@ type Outcome struct {
 	Events  []store.Event // for the timeline
 }
 
-// Then is what two events came to that are told as one: what happened is the
-// first's, where the work stands is the second's.
+// Then joins the outcomes of two events that are reported together. It says what happened
+// in the first, and where the work stands after the second.
 func (o Outcome) Then(next Outcome) Outcome {
 	if next.Kind == Nothing {
 		return o

@@ -221,7 +221,7 @@ func (g *grapher) depend() {
 	}
 }
 
-// unknown reports a name that is none of the list's.
+// unknown reports a name that is not in the list.
 func (g *grapher) unknown(stage int, field string, t message.Text, key string) {
 	g.flaw(stage, field, t, key).Hint = Meant(key, g.keys, message.HintDidYouMean, message.HintFlawListed)
 }

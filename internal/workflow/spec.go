@@ -162,7 +162,9 @@ func (s *State) WorksOn(agentType, key string) bool {
 func (s *State) Unwanted(changed []string) []string {
 	var keys []string
 	for _, k := range s.Ready() {
-		if when := s.DAG.Spec(k).When; len(when) > 0 && !slices.ContainsFunc(changed, func(file string) bool { return matchAny(when, file) }) {
+		when := s.DAG.Spec(k).When
+		matches := func(file string) bool { return matchAny(when, file) }
+		if len(when) > 0 && !slices.ContainsFunc(changed, matches) {
 			keys = append(keys, k)
 		}
 	}
