@@ -67,7 +67,7 @@ func convincing(how strength, name, v string, where place) bool {
 	}
 }
 
-// startsDigit is true for what no file name ends with and no name begins with.
+// startsDigit reports whether a text begins with a digit, as no name and no ending of a file does.
 func startsDigit(v string) bool { return v != "" && v[0] <= '9' && v[0] >= '0' }
 
 // words counts the words of a name: DB_TOKEN and dbToken have two.

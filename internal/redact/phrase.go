@@ -319,7 +319,8 @@ func (s *scanner) divide(v value, splits string) (Span, bool) {
 		return Span{}, false
 	}
 	// file.go:12:text, as grep prints it
-	if line := s.runOf(v.start+k+1, 9, digit); line > v.start+k+1 && line < v.end && s.text[line] == ':' && strings.Contains(text[:k], ".") || isReference(text) {
+	line := s.runOf(v.start+k+1, 9, digit)
+	if line > v.start+k+1 && line < v.end && s.text[line] == ':' && strings.Contains(text[:k], ".") || isReference(text) {
 		return Span{}, false
 	}
 	if at := strings.LastIndexByte(text, '@'); at > k && splits == "/" {

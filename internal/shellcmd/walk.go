@@ -80,7 +80,7 @@ func (w *walker) deeper(f func()) {
 	w.depth--
 }
 
-// odd meets what the walk does not understand well enough for a permission.
+// odd refuses, for the guard, what the walk does not understand well enough.
 func (w *walker) odd(why message.Text, n syntax.Node) {
 	if w.guard != nil && !w.muted {
 		w.guard.refuse(why, source(n))

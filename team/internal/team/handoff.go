@@ -182,7 +182,8 @@ func (m *Mover) mayOffer(ctx context.Context, id string, before *session.Moved) 
 		}
 		holder = b.Holder
 	}
-	return message.WithHint(message.Fail(message.TeamLeased, id, holder, until.Local().Format(time.DateTime)), message.HintTeamWentOn, holder, id)
+	leased := message.Fail(message.TeamLeased, id, holder, until.Local().Format(time.DateTime))
+	return message.WithHint(leased, message.HintTeamWentOn, holder, id)
 }
 
 func bundleName(id string, token uint64) string { return fmt.Sprintf("session/%s/%d", id, token) }
@@ -231,7 +232,8 @@ func writeBundle(w io.Writer, man Manifest, path string, size int64, p session.P
 		_, err := out.Write(data)
 		return err
 	}
-	err := errors.Join(add("manifest.json", store.EncodeJSON(man)), add("workflow.json", cleanJSON(p.Workflow)), add("memory.json", cleanJSON(p.Memory)))
+	err := errors.Join(add("manifest.json", store.EncodeJSON(man)),
+		add("workflow.json", cleanJSON(p.Workflow)), add("memory.json", cleanJSON(p.Memory)))
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ import (
 //
 // It lasts for a time that stands in the value. A holder counts from before its
 // request, the hub from after it: so the holder is the first to know that the lease
-// is over. Messages go by themselves, all after the same time, so that none comes
-// to light again when a later one is gone.
+// is over. Every message expires after the same time, so that an older one is never
+// the newest again.
 //
 // Every machine may write to every lease. So all messages stay, and those that are
 // no step of a lease (an empty one, one that claims to delete, an answer of the
@@ -39,7 +39,7 @@ type Lease struct {
 	Token   uint64    `json:"token,omitempty"` // 0 in the message that takes it
 	Phase   Phase     `json:"phase"`
 	Expires time.Time `json:"expires"`
-	Seconds int64     `json:"seconds,omitempty"` // that it lasts from when the hub has it
+	Seconds int64     `json:"seconds,omitempty"` // how long it lasts, from when the hub has it
 	Nonce   string    `json:"nonce"`             // tells a writer that did not hear an answer whether it was heard
 
 	seq  uint64    // of its message
@@ -136,12 +136,12 @@ func (h *Hub) take(ctx context.Context, session string, p Phase, ttl time.Durati
 		if err != nil {
 			return Lease{}, err
 		}
-		free := h.free(cur)
-		if !free && cur.Phase == phaseTaking {
-			return Lease{}, message.Fail(message.TeamTaking, cur.Holder, session, cur.ends.Local().Format(time.DateTime))
-		}
-		if !free {
-			return Lease{}, message.WithHint(message.Fail(message.TeamLeased, session, cur.Holder, cur.ends.Local().Format(time.DateTime)), message.HintTeamLeased, cur.Holder)
+		switch ends := cur.ends.Local().Format(time.DateTime); {
+		case h.free(cur):
+		case cur.Phase == phaseTaking:
+			return Lease{}, message.Fail(message.TeamTaking, cur.Holder, session, ends)
+		default:
+			return Lease{}, message.WithHint(message.Fail(message.TeamLeased, session, cur.Holder, ends), message.HintTeamLeased, cur.Holder)
 		}
 		l, err := h.step(ctx, Lease{Session: session, Holder: h.set.Machine, Phase: p}, cur, ttl, now)
 		if !errors.Is(err, errLeaseLost) || tries == 4 {

@@ -114,7 +114,7 @@ var errAnew = errors.New("the server begins anew")
 
 // serve runs one server.
 func (n Node) serve(ctx context.Context, told func(url string)) (err error) {
-	// A server that cannot listen ends the program without a word.
+	// The server ends the whole program, without a word, where it cannot listen.
 	for _, addr := range []string{n.Listen, n.Cluster} {
 		if addr == "" {
 			continue
@@ -205,8 +205,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// led reports whether the nodes of the cluster have elected who decides: what is asked
-// of them before has no answer, ever.
+// led reports whether the nodes of the cluster have elected who decides. What they are
+// asked before that is never answered.
 func (n Node) led(srv *server.Server) bool {
 	if n.Cluster == "" {
 		return true
@@ -462,7 +462,8 @@ func newKey() (seed []byte, public string, err error) {
 func (n Node) Revoke(machine string) error {
 	_, err := n.updateUsers(func(list *users) error {
 		if !slices.Contains(list.machines(n.Tenant), machine) {
-			return message.WithHint(message.Fail(message.TeamUnknownMachine, machine), message.HintTeamUnknownMachine, strings.Join(list.machines(n.Tenant), ", "))
+			known := strings.Join(list.machines(n.Tenant), ", ")
+			return message.WithHint(message.Fail(message.TeamUnknownMachine, machine), message.HintTeamUnknownMachine, known)
 		}
 		list.say(user{Machine: machine, Tenant: n.Tenant, Gone: true}, n.Now())
 		return nil
@@ -555,7 +556,8 @@ func (n Node) writeConfig(open bool) (string, error) {
 	}
 	var b strings.Builder
 	q := confQuote
-	keys := fmt.Sprintf("cert_file: %s, key_file: %s, ca_file: %s, timeout: 5", q(n.path("server.pem")), q(n.path("server-key.pem")), q(n.path("ca.pem")))
+	keys := fmt.Sprintf("cert_file: %s, key_file: %s, ca_file: %s, timeout: 5",
+		q(n.path("server.pem")), q(n.path("server-key.pem")), q(n.path("ca.pem")))
 	name := cmp.Or(n.Name, "overtone")
 	fmt.Fprintf(&b, "# Written by overtone-team up.\nserver_name: %s\nlisten: %s\nmax_payload: 8MB\nlog_file: %s\nlogfile_size_limit: 16MB\nlogtime: true\n",
 		q(name), q(n.Listen), q(n.path("hub.log")))
@@ -674,7 +676,8 @@ func (n Node) makeCertificate() (made bool, err error) {
 	}
 	if pair, err := tls.LoadX509KeyPair(n.path("server.pem"), n.path("server-key.pem")); err == nil {
 		old := pair.Leaf
-		if old.NotAfter.After(n.Now().AddDate(0, 1, 0)) && !slices.ContainsFunc(names, func(name string) bool { return old.VerifyHostname(name) != nil }) {
+		foreign := func(name string) bool { return old.VerifyHostname(name) != nil }
+		if old.NotAfter.After(n.Now().AddDate(0, 1, 0)) && !slices.ContainsFunc(names, foreign) {
 			return false, nil
 		}
 		// Machines that were invited by another name still come by that one.

@@ -203,7 +203,7 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 		if !ok {
 			continue
 		}
-		// What of it fails is tried again later; the rest goes on.
+		// Work that could not be published is tried again later; the rest goes on.
 		if old.work != stamp && (st.s.Once || now.Sub(old.at).Abs() >= workEvery) {
 			switch shared := st.origin(sess).Shared && len(st.s.Set.Recipients) > 0; {
 			case shared:
@@ -262,7 +262,8 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 	} else if twin {
 		st.s.report("twin", Report{Text: message.Because(message.TeamTwin, st.s.Set.Machine)})
 	}
-	data := store.EncodeJSON(Beat{1, st.s.Set.Machine, st.s.Version, now.UTC(), st.s.total, st.s.cur.Lost, homePlace(st.s.Set, st.s.Home.Root())})
+	here := homePlace(st.s.Set, st.s.Home.Root())
+	data := store.EncodeJSON(Beat{1, st.s.Set.Machine, st.s.Version, now.UTC(), st.s.total, st.s.cur.Lost, here})
 	if _, err := st.s.hub.put(ctx, stateStream, statePrefix+st.s.Set.Machine, data, 0); err != nil {
 		return err
 	}
@@ -270,8 +271,8 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 	return problem
 }
 
-// sayAgain forgets that states were published which the hub does not have: of each
-// it keeps one message, and where the hub's answers go, a machine may choose.
+// sayAgain marks states that the hub no longer has as not published. The hub keeps one
+// message of each, and any machine can have an answer of the hub's sent to its place.
 func (st *states) sayAgain(f Fleet) {
 	there := map[string]bool{}
 	for _, v := range f.States {

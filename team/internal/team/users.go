@@ -31,8 +31,8 @@ type user struct {
 	Gone    bool      `json:"gone,omitempty"`
 }
 
-// users is a node's list: public keys, and the team's recipients. Of two lists
-// there is one that both become, whoever looks first: see [users.merge].
+// users is a node's list: public keys, and the team's recipients. Nodes that exchange
+// their lists end up with the same one, whoever looks first: see [users.merge].
 type users struct {
 	Schema     int       `json:"schema"`
 	Users      []user    `json:"users"`
