@@ -167,3 +167,31 @@ func TestUsersWordsInRecordedSessions(t *testing.T) {
 		}
 	}
 }
+
+func TestUsersWordsInGemini(t *testing.T) {
+	t.Parallel()
+	message := func(n int, fields string) string {
+		return fmt.Sprintf(`{"id":"m%d","timestamp":"2026-01-02T10:%02d:00Z",%s}`, n, n, fields)
+	}
+	call := func(n int, tool, args, output, status string) string {
+		return message(n, fmt.Sprintf(`"type":"gemini","content":%q,"toolCalls":[{"id":"c%d","name":%q,"args":%s,"result":[{"functionResponse":{"response":{"output":%q}}}],"status":%q}]`, long("answer"), n, tool, args, output, status))
+	}
+	lines := []string{
+		`{"sessionId":"s1","kind":"main","directories":["/work/p"]}`,
+		message(1, fmt.Sprintf(`"type":"user","content":[{"text":%q}]`, "Port it. "+pasted)),
+		call(2, "ask_user", `{"questions":[{"question":"Which unit?"}]}`, `{"answers":{"0":"Cents, you decide the rest"}}`, "success"),
+		call(3, "exit_plan_mode", `{"plan_filename":"rename.md"}`, "Plan rejected. User feedback: never touch the build folder\n\nThe plan is stored at: /w/plans/rename.md\nRevise the plan based on the feedback.", "success"),
+	}
+	for n := range 6 {
+		lines = append(lines, call(4+2*n, "run_shell_command", `{"command":"ls"}`, long("output"), "success"), message(5+2*n, fmt.Sprintf(`"type":"user","content":[{"text":"go on %d"}]`, n)))
+	}
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "session-1-s1.jsonl"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path, err := transcript.MirrorGemini(t.TempDir(), folder, "s1", "/work/p", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoken(t, open(t, path), "Cents, you decide the rest", "never touch the build folder", "go on 0", strings.TrimSpace(pasted))
+}

@@ -159,10 +159,10 @@ func (r *record) measure() {
 	r.text += max(0, texts-1) // the texts are joined by newlines
 }
 
-// saidNo reports a refusal with words of the user's, as Claude Code, Copilot and opencode
+// saidNo reports a refusal with words of the user's, as Claude Code, Copilot, Gemini CLI and opencode
 // write it.
 func saidNo(raw []byte) bool {
-	for _, mark := range [...]string{"the user said:", "tool call. User feedback: ", "with the following feedback: "} {
+	for _, mark := range [...]string{"the user said:", ". User feedback: ", "with the following feedback: "} {
 		if bytes.Contains(raw[:min(len(raw), 600)], []byte(mark)) {
 			return true
 		}
