@@ -362,7 +362,7 @@ func (p *Plan) amid(n int) bool {
 
 // oneSentence is what is left of a message that is the user's or ends a turn, on average and
 // in tokens, beside half of its share.
-const oneSentence = 18
+const oneSentence = 24
 
 // newestShare is how much of the window, in percent, the messages of the newest turns
 // may fill and stay whole: a clone to go on with must not be compacted at once.

@@ -329,7 +329,7 @@ func TestPacket(t *testing.T) {
 	if want := "# The title\n\n## user\n\nPlease look.\n\n## assistant\n\naa\n"; err != nil || text != want {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if got, want := p.spoken(), 3+35; got != want {
+	if got, want := p.spoken(), 3+41; got != want {
 		t.Errorf("%d tokens of messages, want %d", got, want)
 	}
 	if res.Before != p.Tokens || res.After != EstimateTokens(text) || res.Stats.MessagesCompressed != 1 {

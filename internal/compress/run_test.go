@@ -185,13 +185,13 @@ func TestPlanCounts(t *testing.T) {
 	c.add("user", `{"content":"<command-name>/x</command-name> `+long("x")+`"}`, "")
 	p := plan(t, c.write(t), Options{Bands: bands(t, "0-50:heavy-compress,50-100:compress")})
 	want := []bandPlan{
-		{Band: p.Options.Bands[0], Turns: 6, Messages: 12, Tokens: 1800, Target: 306},
-		{Band: p.Options.Bands[1], Turns: 5, Messages: 8, Tokens: 1200, Target: 420},
+		{Band: p.Options.Bands[0], Turns: 6, Messages: 12, Tokens: 1800, Target: 378},
+		{Band: p.Options.Bands[1], Turns: 5, Messages: 8, Tokens: 1200, Target: 444},
 	}
 	if d := cmp.Diff(want, p.Bands); d != "" {
 		t.Error(d)
 	}
-	if p.Skipped[skipCommand] != 1 || (p.Small.Output+p.Large.Output) != 726 || (p.Small.Input+p.Large.Input) != 3000+20*promptTokens() || p.Tokens-p.Target != 2274 {
+	if p.Skipped[skipCommand] != 1 || (p.Small.Output+p.Large.Output) != 822 || (p.Small.Input+p.Large.Input) != 3000+20*promptTokens() || p.Tokens-p.Target != 2178 {
 		t.Errorf("%+v", p)
 	}
 	off := plan(t, c.write(t), Options{Bands: bands(t, "0-100:compress"), NoUsers: true})

@@ -136,7 +136,7 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		at := base + int32(i)
 		x := sight{Unit: u, text: text[u.Start:u.End], at: i, of: len(list), user: s.jobs[n].Role == "user", amid: s.jobs[n].amid}
 		x.ends = !x.user && !x.amid
-		x.closes = i >= end && u.Cues&extract.Question != 0
+		x.closes = u.Cues&extract.Question != 0 && (i >= end || x.ends && u.Kind == extract.Sentence && !u.Quoted)
 		use := unitUse{
 			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End), apart: u.Apart, begins: u.Begins, rest: -1,
 			heads: u.Kind == extract.Lead && (i == 0 || list[i-1].Block != u.Block),
@@ -179,7 +179,7 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		case use.idle:
 		case x.says() && x.end, !x.user && x.verdict():
 			first[0] = append(first[0], at)
-		case x.title, x.first && x.says(), whole, !x.user && long && (x.asks() || x.first):
+		case x.title, x.first && x.says(), whole, !x.user && long && (x.asks() || x.first && !x.amid):
 			first[1] = append(first[1], at)
 		case x.says() && x.Cues&extract.Question != 0:
 			first[2] = append(first[2], at)
@@ -239,8 +239,12 @@ func closing(list []extract.Unit, text string, last int) int {
 	for i, u := range slices.Backward(list) {
 		t := text[u.Start:u.End]
 		switch {
-		case last < 0 || u.Quoted || u.Block != list[last].Block && (i > last || u.Kind == extract.CodeLine):
+		case i > last && last >= 0: // a fence, what tells the agent's window something
+			continue
+		case last < 0 || u.Quoted || u.Block != list[last].Block && u.Kind == extract.CodeLine:
 			return from
+		case u.Block == list[last].Block && u.Kind == extract.Sentence && list[last].Kind == extract.Item && u.Cues&extract.Question != 0:
+			return i
 		case u.Block == list[last].Block || u.Kind == extract.Item && (!asked || list[last].Kind == extract.Item):
 			asked = asked || u.Cues&extract.Question != 0 && u.Block == list[last].Block
 			lines = lines && (u.Kind == extract.Item || strings.TrimRight(t, ".。!！") == t)
@@ -316,7 +320,7 @@ func (s *selection) worth(x sight) (plain int32, tells bool) {
 			odds -= s.Cue
 		}
 	}
-	return int32(float64(s.Say) / (1 + math.Exp2(-float64(odds)/2))), !x.amid && (x.words >= 4 || x.of < longMessageUnits)
+	return int32(float64(s.Say) / (1 + math.Exp2(-float64(odds)/2))), x.of < longMessageUnits && !x.amid || x.of >= longMessageUnits && x.words >= 4
 }
 
 // lastSaid finds the last unit of what is said, -1 for none: what an agent asks
@@ -342,7 +346,8 @@ func (s *selection) lead(x sight, list []extract.Unit, base, spoken, named int32
 		// "This is why it fails." tells what only with the sentence before it, and what
 		// a user asks for with what he said before.
 		return base + int32(x.at) - 1, true
-	case x.asks() && x.Kind == extract.Sentence && x.words < 5 && x.at > 0 && x.at+1 == x.of: // "Shall I?", what: what stands above a list, else before it
+	case x.asks() && x.Kind == extract.Sentence && x.at > 0 && (x.words < 5 && x.at+1 == x.of || list[x.at-1].Line == x.Line && list[x.at-1].Kind == extract.Sentence):
+		// "Shall I?", what: what stands above a list, else before it
 		about := x.at - 1
 		for about > 0 && (list[about].Kind == extract.Item || list[about].Kind == extract.Row || list[about].Kind == extract.CodeLine) {
 			about--
@@ -382,7 +387,7 @@ func (x sight) talk() bool {
 	if x.names > 0 {
 		more |= extract.Denied
 	}
-	calls := x.amid && x.at+1 == x.of && strings.HasSuffix(strings.TrimRight(x.text, "*_ "), ":")
+	calls := x.amid && x.Cues&(substance|extract.Argued) == 0 && x.at+1 == x.of && strings.HasSuffix(strings.TrimRight(x.text, "*_ "), ":")
 	return !x.user && (calls || x.Cues&extract.Narration != 0) && x.Cues&more == 0
 }
 

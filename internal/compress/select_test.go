@@ -152,6 +152,7 @@ func TestAllQuestionsAtTheEndStay(t *testing.T) {
 	talk := strings.Repeat("Most of the people who were asked had a look at `internal/a/b.go` on the wall. ", 8)
 	for name, tail := range map[string]string{
 		"list":  "Two points are open:\n\n- Which colour should the wall have?\n- Who of them paints the wall?",
+		"below": "All of these are done:\n\n- " + talk[:200] + "\n- " + talk[:200] + "\n\nWhat now, then?\n[A] Paint the wall\n[B] Leave it\n\n::git-push{branch=\"main\"}",
 		"menu":  "Que fait-on ?\n\n[A] Peindre le mur  \n[P] Le laisser  \n[C] Continuer",
 		"lines": "How shall we go on with it?\n\n[A] Paint the wall\n[B] Leave it",
 	} {

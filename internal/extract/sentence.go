@@ -583,7 +583,7 @@ func ruler(t string) bool {
 // output reports whether a line is code, a diff, a trace or a log rather than
 // prose: many signs for its length, or a form that only programs write.
 func output(t string) bool {
-	if len(t) >= 2 && (t[0] == '+' || t[0] == '-') && t[1] != ' ' && t[1] != '-' || strings.HasPrefix(t, "@@ ") || strings.HasPrefix(t, "at ") && strings.IndexByte(t, '(') > 0 {
+	if directive(t) || len(t) >= 2 && (t[0] == '+' || t[0] == '-') && t[1] != ' ' && t[1] != '-' || strings.HasPrefix(t, "@@ ") || strings.HasPrefix(t, "at ") && strings.IndexByte(t, '(') > 0 {
 		return true
 	}
 	// Trees, tables and frames are drawn.
