@@ -430,38 +430,6 @@ func TestDashboardHostile(t *testing.T) {
 	})
 }
 
-// The browser that --open starts comes to the page; the link that it was started with
-// is good for nothing afterwards, and says what to do.
-func TestDashboardOpen(t *testing.T) {
-	t.Parallel()
-	b := chromium(t)
-	w := NewWorld(t, Overtone, (&Play{}).Handle)
-	started := filepath.Join(w.Home, "started")
-	if err := syscall.Mkfifo(started, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" >'"+started+"'\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	w.env["PATH"] = bin + ":" + w.env["PATH"]
-	serveDashboard(w, "--open")
-	link, err := os.ReadFile(started)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := tab(t, b)
-	var at, said string
-	do(t, page, "open", chromedp.Navigate(string(link)), chromedp.WaitVisible(`.link.live`), chromedp.Location(&at))
-	if strings.Contains(at, "code") || strings.Contains(at, "token") {
-		t.Errorf("the page's address is %s", at)
-	}
-	do(t, page, "again", chromedp.Navigate(string(link)), chromedp.WaitVisible(`main.lonely`), chromedp.Text(`main.lonely`, &said))
-	if !strings.Contains(said, "Open the link that overtone dashboard has printed") {
-		t.Errorf("it says %q", said)
-	}
-}
-
 // awaitPromise waits for what an expression promises.
 func awaitPromise(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 

@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"context"
 	"net"
-	"os/exec"
-	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -26,13 +24,12 @@ import (
 
 func (a *app) dashboardCmd() *cobra.Command {
 	var port uint16
-	var open bool
-	cmd := a.command("dashboard", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context(), port, open) })
-	AddFlags(cmd, map[string]any{"port": &port, "open": &open})
+	cmd := a.command("dashboard", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context(), port) })
+	AddFlags(cmd, map[string]any{"port": &port})
 	return cmd
 }
 
-func (a *app) dashboard(ctx context.Context, port uint16, open bool) error {
+func (a *app) dashboard(ctx context.Context, port uint16) error {
 	// Loopback, and nothing else, whatever a flag may say.
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
 	if err != nil {
@@ -41,18 +38,12 @@ func (a *app) dashboard(ctx context.Context, port uint16, open bool) error {
 	s := dashboard.New(a.dashboardOptions())
 	url := s.URL(l.Addr())
 	if a.JSON {
-		err = a.PrintObject("url", url, "token", s.Token())
-		if err != nil {
+		if err := a.PrintObject("url", url, "token", s.Token()); err != nil {
 			return err
 		}
 	} else {
 		a.Say(message.DashboardAt, url)
 		a.Note(message.DashboardStop)
-	}
-	if open {
-		if err := openBrowser(ctx, s.OpenURL(l.Addr())); err != nil {
-			a.Note(message.DashboardNoOpen, err)
-		}
 	}
 	return s.Serve(ctx, l)
 }
@@ -165,21 +156,4 @@ type auditPage struct {
 	*audit.Report
 	Told  audit.Told             `json:"told"`
 	Costs map[string]audit.Spent `json:"costs,omitempty"` // by session
-}
-
-// openBrowser asks the system to show a page. Nothing of the address comes from
-// outside, and no shell reads it; every user of the machine does.
-func openBrowser(ctx context.Context, url string) error {
-	program := map[string][]string{
-		"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"},
-	}[runtime.GOOS]
-	if program == nil {
-		program = []string{"xdg-open"}
-	}
-	c := exec.CommandContext(ctx, program[0], append(program[1:], url)...)
-	if err := c.Start(); err != nil {
-		return cmp.Or(err, context.Cause(ctx))
-	}
-	go func() { _ = c.Wait() }() // it may stay as long as the browser
-	return nil
 }

@@ -81,7 +81,6 @@ type Server struct {
 	hosts []string // what a request may call us
 	every time.Duration
 
-	invited invitation
 	list    lister
 	packets cache[*packets]
 	surveys cache[survey]
@@ -143,7 +142,6 @@ func (s *Server) handler() http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(files))
-	mux.HandleFunc("GET /open", s.open)
 	api := func(path string, answer func(*http.Request) (any, error)) {
 		mux.Handle("GET /api/"+path, s.secret(s.json(answer)))
 	}
