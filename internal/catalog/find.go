@@ -166,7 +166,11 @@ func (f Finder) titled(words string) (transcript.File, error) {
 
 // several is the answer to a name that many sessions have.
 func several(name string, ids []string) error {
-	return message.Misuse{Err: message.WithHint(message.Fail(message.AmbiguousID, name), message.HintSeveral, strings.Join(ids[:min(5, len(ids))], ", "))}
+	list := strings.Join(ids[:min(5, len(ids))], ", ")
+	if len(ids) > 5 {
+		list += ", …"
+	}
+	return message.Misuse{Err: message.WithHint(message.Fail(message.AmbiguousID, name, len(ids)), message.HintSeveral, list)}
 }
 
 // unknown is the answer to a name that no session has.
@@ -262,13 +266,7 @@ func FindHint(err error) error {
 	var many *transcript.Ambiguous
 	switch {
 	case errors.As(err, &many):
-		const most = 4
-		n := len(many.IDs)
-		found := message.Fail(message.ManySessions, many.Prefix, n, strings.Join(many.IDs[:min(most, n)], ", "))
-		if n > most {
-			found = message.Fail(message.ManySessionsMore, many.Prefix, n, strings.Join(many.IDs[:most], ", "), n-most)
-		}
-		return message.Misuse{Err: message.WithHint(found, message.HintSessions)}
+		return several(many.Prefix, many.IDs)
 	case errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrPermission):
 		return message.Misuse{Err: message.WithHint(err, message.HintSessions)}
 	case errors.Is(err, transcript.ErrNotFound):

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,7 +151,7 @@ func TestSessionsThatAreNotFound(t *testing.T) {
 	_, err = p.Session("", false)
 	told(err, "session", third)
 	_, err = p.Known("1", false)
-	told(err, first, "sessions")
+	told(err, "sessions", first)
 	_, err = p.Known("nothing-like-it", false)
 	told(err, "nothing-like-it", "sessions")
 	_, err = p.Known(first[:len(first)-1]+"2", false)
@@ -167,7 +168,7 @@ func TestSessionsThatAreNotFound(t *testing.T) {
 	}
 	p.ours(third[:30] + "444444")
 	_, err = p.Known("3333", false)
-	told(err, "3333", third)
+	told(err, "\"3333\"", third)
 	// One that nobody knows yet may be meant, by a command that makes it.
 	if s, err := p.Session("brand-new", false); err != nil || s.ID() != "brand-new" {
 		t.Errorf("%v, %v", s, err)
@@ -176,8 +177,8 @@ func TestSessionsThatAreNotFound(t *testing.T) {
 	if _, _, err := p.Look("nothing-like-it"); err == nil {
 		t.Error("a session that is not there is shown")
 	}
-	for n, want := range map[int]string{4: "a0, a1, a2, a3", 5: "a0, a1, a2, a3 and 1 more"} {
-		told(FindHint(&transcript.Ambiguous{Prefix: "a", IDs: []string{"a0", "a1", "a2", "a3", "a4"}[:n]}), want, "sessions")
+	for n, want := range map[int]string{5: "a0, a1, a2, a3, a4", 6: "a0, a1, a2, a3, a4, …"} {
+		told(FindHint(&transcript.Ambiguous{Prefix: "a", IDs: []string{"a0", "a1", "a2", "a3", "a4", "a5"}[:n]}), fmt.Sprint(`"a" matches `, n, " sessions"), want)
 	}
 	if err := FindHint(errors.New("other")); err.Error() != "other" || message.HintOf(err, message.EN) != "" {
 		t.Errorf("%v", err)

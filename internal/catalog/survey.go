@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
@@ -181,4 +182,23 @@ func (p part) survey(file transcript.File, tongue Tongue) Survey {
 		}
 	}
 	return s
+}
+
+// NameRows is a table of the names that a summary states, those that it lacks, and which of
+// these were handed over.
+func NameRows(l message.Lang, states, lacks, handed []string) [][]string {
+	rows := [][]string{{message.ColStates.In(l), message.ColLacks.In(l), message.ColHanded.In(l)}}
+	for i := range max(len(states), len(lacks)) {
+		row := []string{"", "", ""}
+		if i < len(states) {
+			row[0] = states[i]
+		}
+		if i < len(lacks) {
+			if row[1] = lacks[i]; slices.Contains(handed, row[1]) {
+				row[2] = "✔"
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }

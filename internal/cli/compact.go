@@ -136,19 +136,7 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []cata
 			a.Tell(why)
 			break
 		}
-		rows := [][]string{{message.ColStates.In(a.Lang), message.ColLacks.In(a.Lang), message.ColHanded.In(a.Lang)}}
-		for i := range max(len(s.States), len(s.Lacks)) {
-			row := []string{"", "", ""}
-			if i < len(s.States) {
-				row[0] = s.States[i]
-			}
-			if i < len(s.Lacks) {
-				if row[1] = s.Lacks[i]; slices.Contains(s.Handed, row[1]) {
-					row[2] = "✔"
-				}
-			}
-			rows = append(rows, row)
-		}
+		rows := catalog.NameRows(a.Lang, s.States, s.Lacks, s.Handed)
 		if s.More > 0 {
 			rows = append(rows, []string{"", message.PacketMore.Format(a.Lang, s.More), message.PacketMoreHanded.Format(a.Lang, s.MoreHanded)})
 		}

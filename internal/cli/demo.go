@@ -114,13 +114,11 @@ func (p demoPrinter) Line(text string) {
 		return
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		words := strings.TrimLeft(line, " ")
-		indent := line[:len(line)-len(words)]
-		below := indent
-		if mark, _, _ := strings.Cut(words, " "); mark == "✔" || mark == "·" {
-			below += "  "
+		at := len(line) - len(strings.TrimLeft(line, " "))
+		if mark, _, _ := strings.Cut(line[at:], " "); mark == "✔" || mark == "·" {
+			at += len(mark) + 1
 		}
-		fmt.Fprintln(p.Stdout, indent+strings.Join(terminal.Wrap(words, p.width()-len(below)), "\n"+below))
+		p.Item(line[:at], line[at:])
 	}
 }
 

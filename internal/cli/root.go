@@ -126,13 +126,13 @@ func (a *app) root() *cobra.Command {
 		root.AddCommand(c)
 	}
 	// What only machines, or those who build upon it, call is not what people choose from.
-	for _, path := range [][]string{{"hook"}, {"route"}, {"compact", "check"}, {"workflow", "schema"}, {"statusline"}} {
-		if c, _, err := root.Find(path); err == nil {
+	for _, path := range []string{"hook", "route", "compact check", "workflow schema", "statusline"} {
+		if c, _, err := root.Find(strings.Fields(path)); err == nil {
 			c.Hidden = true
 		}
 	}
-	for _, path := range [][]string{{"audit"}, {"sessions"}, {"recall"}, {"timeline"}, {"config"}, {"doctor"}, {"compact", "packet"}, {"workflow", "list"}, {"workflow", "show"}} {
-		if c, _, err := root.Find(path); err == nil {
+	for _, path := range []string{"audit", "sessions", "recall", "timeline", "config", "doctor", "compact packet", "workflow list", "workflow show"} {
+		if c, _, err := root.Find(strings.Fields(path)); err == nil {
 			a.paged(c)
 		}
 	}

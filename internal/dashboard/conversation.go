@@ -70,8 +70,7 @@ var hows = map[transcript.How]string{
 // conversation answers with the newest pieces, those before or from a place on, all of the
 // line at one, or those that hold words.
 func (s *Server) conversation(r *http.Request) (any, error) {
-	q := r.URL.Query()
-	sub, err := s.find(r.Context(), q.Get("id"))
+	sub, q, err := s.asked(r)
 	if err != nil {
 		return nil, err
 	}

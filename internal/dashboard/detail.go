@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -66,8 +67,15 @@ func (s *Server) find(ctx context.Context, id string) (subject, error) {
 	return sub, nil
 }
 
+// asked is the session that a request is about, and what else the request says.
+func (s *Server) asked(r *http.Request) (subject, url.Values, error) {
+	q := r.URL.Query()
+	sub, err := s.find(r.Context(), q.Get("id"))
+	return sub, q, err
+}
+
 func (s *Server) session(r *http.Request) (any, error) {
-	sub, err := s.find(r.Context(), r.URL.Query().Get("id"))
+	sub, _, err := s.asked(r)
 	if err != nil {
 		return nil, err
 	}
@@ -455,8 +463,7 @@ type survey struct {
 const maxShown = 100_000
 
 func (s *Server) packet(r *http.Request) (any, error) {
-	q := r.URL.Query()
-	sub, err := s.find(r.Context(), q.Get("id"))
+	sub, q, err := s.asked(r)
 	if err != nil {
 		return nil, err
 	}

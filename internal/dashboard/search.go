@@ -33,8 +33,7 @@ const maxField = 600
 
 // timeline is the newest events that a filter takes, the newest first.
 func (s *Server) timeline(r *http.Request) (any, error) {
-	q := r.URL.Query()
-	sub, err := s.find(r.Context(), q.Get("id"))
+	sub, q, err := s.asked(r)
 	if err != nil {
 		return nil, err
 	}

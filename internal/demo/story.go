@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -62,27 +63,17 @@ func (d *play) lost(ctx context.Context) {
 	d.call("post-compact", "auto", at(fields{"trigger": "auto", "compact_summary": summary}))
 	d.writeSummary(path, summary)
 	out := d.command(ctx, "compact", "packet", lostSession, "--compaction", "1")
-	states, lacks := out.Get("summaryStates").Array(), out.Get("summaryLacks").Array()
-	rows := [][]string{{message.ColStates.In(d.Lang), message.ColLacks.In(d.Lang), message.ColHanded.In(d.Lang)}}
-	back := 0
-	for i := range max(len(states), len(lacks)) {
-		row := []string{"", "", ""}
-		if i < len(states) {
-			row[0] = states[i].String()
-		}
-		if i < len(lacks) {
-			if row[1] = lacks[i].String(); strings.Contains(handed, row[1]) {
-				row[2] = "✔"
-				back++
-			}
-		}
-		rows = append(rows, row)
-	}
+	var s struct{ SummaryStates, SummaryLacks []string }
 	if d.err == nil {
+		d.failed(json.Unmarshal([]byte(out.Raw), &s))
+	}
+	back := slices.DeleteFunc(slices.Clone(s.SummaryLacks), func(name string) bool { return !strings.Contains(handed, name) })
+	if rows := catalog.NameRows(d.Lang, s.SummaryStates, s.SummaryLacks, back); d.err == nil {
 		d.Line(message.DemoSummarised.Format(d.Lang, summary) + "\n")
 		d.Rows(rows[:min(maxNames+1, len(rows))])
 	}
-	d.claim(len(lacks) > 0 && back == len(lacks), message.DemoClaimLost, len(states)+len(lacks), len(lacks), back)
+	lacks := len(s.SummaryLacks)
+	d.claim(lacks > 0 && len(back) == lacks, message.DemoClaimLost, len(s.SummaryStates)+lacks, lacks, len(back))
 	d.claim(strings.Count(handed, "<overtone-packet") >= 1, message.DemoClaimHanded, message.Units(handed))
 }
 

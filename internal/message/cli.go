@@ -92,7 +92,7 @@ var (
 	NoteSifted     = Text{ZH: "沒有相關檔案變更", EN: "no file that matters was changed"}
 	NoteNotBegun   = Text{ZH: "沒有開始", EN: "not begun"}
 	NoteCutOff     = Text{ZH: "做到一半", EN: "cut off"}
-	AmbiguousID    = Text{ZH: "%s 符合多個 session", EN: "%s may be several sessions"}
+	AmbiguousID    = Text{ZH: "%q 符合 %d 個 session", EN: "%q matches %d sessions"}
 	NoteSkip       = Text{ZH: "將跳過", EN: "to be skipped"}
 	NoneTemplate   = Text{ZH: "模板 none 不會啟動任何工作流", EN: "the template none starts no workflow"}
 	RouteNone      = Text{ZH: "找不到有效的 PIPELINE_ROUTE 標記", EN: "there is no valid PIPELINE_ROUTE marker"}

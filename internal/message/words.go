@@ -29,8 +29,6 @@ var (
 	WaitsForSomebody = Text{ZH: "另一個程序", EN: "another process"}
 	WaitsForProcess  = Text{ZH: "程序 %s ", EN: "process %s"}
 	NotWritten       = Text{ZH: "輸出無法寫出：%v", EN: "write output: %v"}
-	ManySessions     = Text{ZH: "%q 符合 %d 個 session：%s", EN: "%q matches %d sessions: %s"}
-	ManySessionsMore = Text{ZH: "%q 符合 %d 個 session：%s，以及另外 %d 個", EN: "%q matches %d sessions: %s and %d more"}
 	VersionCommit    = Text{ZH: "commit", EN: "commit"}
 	VersionClean     = Text{ZH: "（未修改）", EN: "(unmodified)"}
 	VersionModified  = Text{ZH: "（有修改）", EN: "(modified)"}
