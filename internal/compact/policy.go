@@ -179,13 +179,12 @@ const (
 // diverges is the convergence guard. Only our own compactions count, and only
 // those after the last foreign one: whoever compacts by hand starts afresh.
 func diverges(history []Compaction, now time.Time) (Cause, message.Reason) {
-	var own []Compaction
-	for _, c := range history {
+	own := newest(history, maxHistory)
+	for i, c := range slices.Backward(own) {
 		if c.Foreign {
-			own = own[:0]
-			continue
+			own = own[i+1:]
+			break
 		}
-		own = append(own, c)
 	}
 	fruitless := 0
 	for _, c := range slices.Backward(own) {
