@@ -473,7 +473,8 @@ func TestOpencode(t *testing.T) {
 func TestOpencodeSteers(t *testing.T) {
 	t.Parallel()
 	tokens, summaries := 20_000, 0
-	hold := make(chan struct{}) // of the last summary
+	hold, again := make(chan struct{}), make(chan struct{})
+	holds := map[int]<-chan struct{}{4: hold} // of summaries
 	s := newOpencode(t, func(r *heard) spoken {
 		last := r.Last()
 		switch {
@@ -481,9 +482,7 @@ func TestOpencodeSteers(t *testing.T) {
 			summaries++
 			tokens = 6_000
 			summary := speak("MOCK-SUMMARY: the lexer was looked at.", 1_000)
-			if summaries == 4 {
-				summary.Until = hold
-			}
+			summary.Until = holds[summaries]
 			return summary
 		case strings.Contains(last, "MARK-TALK"):
 			return speak(ways, 72_000)
@@ -564,6 +563,23 @@ func TestOpencodeSteers(t *testing.T) {
 	if text := o.messages(id); strings.Count(text, "TYPED AT ONCE") != 1 {
 		t.Errorf("the session is\n%s", text)
 	}
+
+	// One that the host has taken, but not stored when it is asked to compact, is summed up
+	// with the rest, and answered all the same.
+	o.stop()
+	holds[summaries+1] = again
+	const typed = `"chat.message": async (input, output) => {`
+	s.change(filepath.Join(s.home, ".config", "opencode", "plugin", "overtone.js"), typed, typed+" await new Promise((done) => setTimeout(done, 1000));")
+	o.start()
+	id = o.session()
+	o.say(id, "in short? MARK-TALK")
+	go o.say(id, "TYPED TOO EARLY")
+	o.eventually("it is there", func() bool { return strings.Contains(o.messages(id), "TYPED TOO EARLY") })
+	close(again)
+	o.eventually("it is answered", func() bool {
+		last := o.API.last()
+		return last.Last() == "TYPED TOO EARLY" && last.Count(handed) == 1
+	})
 }
 
 // Whatever is typed right behind an answer, the end of its turn is told, once, and before

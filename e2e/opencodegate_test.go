@@ -238,10 +238,11 @@ func probePlugin(t *testing.T, script, env string, command ...string) (home, out
 const turnsProbe = `
 import { Overtone } from './overtone.mjs'
 let talk = []
-let compacted = 0
+let compacted = 0, before = () => {}
+const asked = []
 const said = (id, role, more) => ({ info: { id, role, time: { created: 1, completed: 2 }, ...more }, parts: [{ type: 'text', text: 'said ' + id }] })
 const client = {
-  session: { get: async ({ path }) => ({ data: { id: path.id, directory: '/p' } }), messages: async () => ({ data: talk }), summarize: async () => { compacted++ } },
+  session: { get: async ({ path }) => ({ data: { id: path.id, directory: '/p' } }), messages: async () => ({ data: talk }), summarize: async () => { compacted++, before() }, promptAsync: async ({ body }) => { asked.push(body.parts[0].text) } },
   tui: { showToast: async () => {} },
 }
 const about = { sessionID: 'ses_1' }
@@ -266,7 +267,11 @@ await prompt('13'), await answer('14'), await idle() // while a tool runs
 await hooks['chat.params']({ ...about, agent: 'compaction', model: { id: 'm1', providerID: 'p' } })
 talk.push(said('15', 'assistant', { summary: true, finish: 'stop' }))
 await idle() // it was compacted
-console.log(compacted)
+talk.push(said('16', 'user'), said('17', 'assistant', { finish: 'stop' }))
+before = () => talk.push(said('18', 'user'), { info: { id: '19', role: 'user' }, parts: [{ type: 'compaction' }] }, said('20', 'assistant', { summary: true, finish: 'stop' }))
+await answer('17b'), await event('session.idle') // a message comes as the host is asked to compact
+while (!asked.length) await new Promise(setImmediate)
+console.log(compacted, asked.join())
 `
 
 // The end of each turn that has ended by itself is told once, before what is said next. It
@@ -276,18 +281,18 @@ func TestOpencodePluginTurns(t *testing.T) {
 	t.Parallel()
 	home, out := probePlugin(t, turnsProbe, "", "sh", "-c", `tee -a "$HOME/calls" | sed -u 's/.*"id":\([0-9]*\),"event":"stop.*/{"id":\1,"out":{"compact":true}}/;s/.*"id":\([0-9]*\),"event.*/{"id":\1,"out":{}}/'`)
 	data, err := os.ReadFile(filepath.Join(home, "calls"))
-	if err != nil || out != "3\n" {
+	if err != nil || out != "4 said 18\n" {
 		t.Fatalf("%v, compactions: %s", err, out)
 	}
 	var got []string
 	for line := range strings.Lines(string(data)) {
 		call := gjson.Parse(line)
-		if call.Get("event").String() == "post-compact" {
+		if event := call.Get("event").String(); event == "post-compact" || event == "pre-compact" {
 			continue
 		}
 		got = append(got, strings.TrimPrefix(strings.TrimSpace(call.Get("event").String()[:4]+" "+call.Get("input.turn_id").String()+" "+call.Get("input.last_assistant_message").String()), "user "))
 	}
-	const want = "1|stop  said 2|3|5 said 4|stop  said 6|7|9 said 8|11|13|stop  said 14"
+	const want = "1|stop  said 2|3|5 said 4|stop  said 6|7|9 said 8|11|13|stop  said 14|stop  said 17b"
 	if text := strings.Join(got, "|"); text != want && text != strings.Replace(want, "7|9 said 8", "7|stop  said 8|9", 1) {
 		t.Errorf("it was told\n%s\nwant\n%s", text, want)
 	}

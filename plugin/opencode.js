@@ -87,6 +87,8 @@ function call(event, input, more) {
 const within = (promise) =>
   Promise.race([promise, new Promise((_, no) => setTimeout(no, PATIENCE, new Error("too slow")))]).then((r) => r?.data, () => undefined)
 
+const isCompaction = (part) => part.type === "compaction"
+
 const EDITS = ["bash", "edit", "write", "multiedit", "patch", "apply_patch", "task"]
 const ENDS = [...EDITS, "todowrite"]
 const STEERED = ["user-prompt-submit", "post-tool-use", "stop"]
@@ -168,14 +170,26 @@ export const Overtone = async ({ client, directory }) => {
     return total(answers[at + 1]) < 0.8 * total(answers.slice(0, at).findLast((m) => !m.info.summary))
   }
 
-  const compact = (id, goesOn) => {
+  // swallowed is what a person typed in the instant in which we asked for a compaction: the
+  // host has summed it up with the rest, and does not answer it.
+  const swallowed = (messages = []) => {
+    const at = messages.findLastIndex((m) => m.parts.some(isCompaction))
+    if (at < 0 || !messages.slice(at).some((m) => m.info.summary && over(m))) return
+    const before = messages.slice(0, at)
+    return before.slice(before.findLastIndex((m) => m.info.role === "assistant") + 1).map((m) => textOf(m.parts)).filter(Boolean).join("\n")
+  }
+
+  const compact = async (id, goesOn) => {
     const model = models.get(id)
     if (!model || ours.has(id)) return
     ours.add(id)
     setTimeout(() => ours.delete(id), 60000).unref?.()
-    void client.session
-      .summarize({ path: { id }, body: { providerID: model.providerID, modelID: model.modelID, auto: goesOn } })
-      .catch(() => ours.delete(id))
+    const body = { providerID: model.providerID, modelID: model.modelID, auto: goesOn }
+    await client.session.summarize({ path: { id }, body }).catch(() => ours.delete(id))
+    if (!goesOn) prompt(id, swallowed((await history(id)).messages))
+  }
+  const prompt = (id, text) => {
+    if (text) void within(client.session.promptAsync({ path: { id }, body: { parts: [{ type: "text", text, synthetic: true }] } }))
   }
   const add = (parts, message, text) => {
     if (!text) return
@@ -193,7 +207,7 @@ export const Overtone = async ({ client, directory }) => {
   // whether it has: the host is also idle after an interruption, an error or a refusal, where
   // the next word is the user's, and tells it more than once.
   const answered = (id, messages) => {
-    const said = messages?.findLast((m) => !m.info.summary && !m.parts.some((p) => p.type === "compaction"))
+    const said = messages?.findLast((m) => !m.info.summary && !m.parts.some(isCompaction))
     return over(messages?.at(-1)) && over(said) && open.delete(id) ? textOf(said.parts) : undefined
   }
 
@@ -206,10 +220,8 @@ export const Overtone = async ({ client, directory }) => {
     if (answer === undefined) return
     const r = await tellAll("stop", id, { last_assistant_message: answer }, more)
     // What was typed meanwhile would be summed up with the rest, and not answered.
-    if (r.compact && typed.get(id) === newest) return compact(id, !!r.block)
-    if (r.block) {
-      void within(client.session.promptAsync({ path: { id }, body: { parts: [{ type: "text", text: r.block, synthetic: true }] } }))
-    }
+    if (r.compact && typed.get(id) === newest) return void compact(id, !!r.block)
+    prompt(id, r.block)
   }
 
   return {
@@ -269,13 +281,13 @@ export const Overtone = async ({ client, directory }) => {
       const r = await (more ? tellAll("post-tool-use", input.sessionID, told, more) : tell("post-tool-use", input.sessionID, told))
       if (r.answer) output.output = r.answer
       if (r.context) output.output += "\n\n" + r.context
-      if (r.compact) compact(input.sessionID, true)
+      if (r.compact) void compact(input.sessionID, true)
     },
     "experimental.session.compacting": async (input) => {
       const id = input.sessionID
       const more = await history(id)
       const messages = more.messages ?? []
-      const part = messages.flatMap((m) => m.parts).findLast((p) => p.type === "compaction")
+      const part = messages.flatMap((m) => m.parts).findLast(isCompaction)
       summarising.add(id)
       rounds.set(id, freed(messages) ? 1 : (rounds.get(id) ?? 0) + 1)
       hold({})
