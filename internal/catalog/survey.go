@@ -17,9 +17,6 @@ import (
 // the session, "" where too little was said.
 type Tongue func(session message.Lang) message.Lang
 
-// Speaks is a tongue that knows one language.
-func Speaks(l message.Lang) Tongue { return func(message.Lang) message.Lang { return l } }
-
 // Survey is what would be handed over at a compaction of a recorded session, and
 // what its summary states and lacks. It is made from the session's file alone, so
 // it works for sessions that no hook has seen.

@@ -15,6 +15,9 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
+// Speaks is a tongue that knows one language.
+func Speaks(l message.Lang) Tongue { return func(message.Lang) message.Lang { return l } }
+
 // A summary is compared with the names most likely to be needed again; of the others it
 // is counted how many it does not state either.
 func TestSurveyCountsTheOthers(t *testing.T) {

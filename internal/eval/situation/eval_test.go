@@ -174,7 +174,7 @@ func TestEvalIsTheProducts(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		survey, err := catalog.NewSurvey(context.Background(), transcript.File{Path: path, ID: s.Name}, n, catalog.Speaks(message.EN))
+		survey, err := catalog.NewSurvey(context.Background(), transcript.File{Path: path, ID: s.Name}, n, func(message.Lang) message.Lang { return message.EN })
 		if err != nil {
 			t.Fatal(err)
 		}

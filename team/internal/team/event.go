@@ -35,9 +35,7 @@ type Event struct {
 	mark string
 }
 
-// id is the event's name, the same each time it is published.
-func (e Event) id() string { return eventID(e.Machine, e.Session, e.Seq) }
-
+// eventID is the event's name, the same each time it is published.
 func eventID(machine, session string, seq uint64) string {
 	return machine + "/" + session + "/" + strconv.FormatUint(seq, 10)
 }

@@ -345,7 +345,7 @@ func all(t testing.TB, h *Hub) map[string]int {
 			got[key] = map[uint64]string{}
 		}
 		if _, twice := got[key][e.Seq]; twice {
-			t.Errorf("%s came twice", e.id())
+			t.Errorf("%s came twice", eventID(e.Machine, e.Session, e.Seq))
 		}
 		got[key][e.Seq] = e.Shown().Text("iteration")
 		return nil
@@ -474,7 +474,7 @@ func TestRebuild(t *testing.T) {
 	collect := func(h *Hub) map[string]string {
 		got := map[string]string{}
 		if _, err := h.Events(context.Background(), Query{}, 0, Seen{}, func(e Event) error {
-			got[e.id()] = e.Shown().Text("iteration")
+			got[eventID(e.Machine, e.Session, e.Seq)] = e.Shown().Text("iteration")
 			return nil
 		}); err != nil {
 			t.Fatal(err)
