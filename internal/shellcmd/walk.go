@@ -132,10 +132,8 @@ func (w *walker) stmt(st *syntax.Stmt, s *scope) {
 	}
 	switch c := st.Cmd.(type) {
 	case nil:
-		if len(st.Redirs) > 0 && !s.hidden { // zsh shows a file that stands alone in a pager
-			w.odd(message.GuardCode, st)
-		}
 		if len(st.Redirs) > 0 {
+			w.odd(message.GuardCode, st) // zsh shows a file that stands alone in a pager
 			w.exec(nil, s)
 		}
 	case *syntax.CallExpr:
@@ -295,6 +293,11 @@ func (w *walker) captured(list []*syntax.Stmt, s *scope, decides bool) {
 	}
 	c := w.sub(s)
 	c.hidden, c.decides = true, decides
+	if len(list) == 1 && list[0].Cmd == nil && len(list[0].Redirs) == 1 && list[0].Redirs[0].Op == syntax.RdrIn { // $(<file)
+		w.redirect(list[0].Redirs[0], c)
+		w.exec(nil, c)
+		return
+	}
 	w.stmts(list, c)
 }
 

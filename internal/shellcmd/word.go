@@ -282,6 +282,9 @@ func (w *walker) part(b *builder, p syntax.WordPart, s *scope, in quoting, first
 		w.arith(s, p.X)
 		b.dynamic(expansion{traits: traits{number: true, whole: true}, filled: true})
 	case *syntax.ProcSubst:
+		if len(p.Stmts) == 1 && p.Stmts[0].Cmd == nil {
+			w.odd(message.GuardCode, p)
+		}
 		w.captured(p.Stmts, s, false)
 		b.dynamic(expansion{traits: traits{safe: true}, filled: true})
 	default: // *(…): zsh runs code in them
