@@ -665,7 +665,7 @@ func (s *selection) pieces(n int, c *chosen, said []uint64) []uint64 {
 			continue
 		}
 		section = false
-		if gap {
+		if gap = gap && last >= 0; gap {
 			c.pieces = append(c.pieces, piece{join: leftOut})
 		}
 		p := piece{start: u.start, end: u.end, join: ' ', rest: u.rest}

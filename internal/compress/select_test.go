@@ -659,6 +659,17 @@ func TestNamesOfWhatGoesAreListed(t *testing.T) {
 	}
 }
 
+// No sign stands before the first thing that is kept.
+func TestNothingIsSignedAtTheStart(t *testing.T) {
+	t.Parallel()
+	text := "Fine, it is there ✅\n\n- The remote is private and empty\n- The remote `origin` is `internal/a/b.go`\n- The commit is on it\n\nNext could be:\n1. The rules of the branch\n2. The secrets of it"
+	for percent := 5; percent <= 90; percent++ {
+		if got := band(t, percent, "Go on.", text)[1]; strings.HasPrefix(got, "\n") {
+			t.Errorf("at %d %%: %q", percent, got)
+		}
+	}
+}
+
 // The first thing that is said may stand in a fence below it, and it may be brief.
 func TestWhatWasCommittedStays(t *testing.T) {
 	t.Parallel()
