@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -385,7 +386,7 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 	w.LateBoundary, w.LateForced, w.LateBetween, _ = placed(late)
 	w.Cost.Policy.await(s.Planned, t.trace, &rules)
 	w.Cost.Late.await(late, t.trace, &rules)
-	before := int64(0)
+	before, marks := int64(0), natural(t.marks)
 	for i := range t.Compacted {
 		e := &t.Compacted[i]
 		verdict, request := "unknown", mainBefore(t.requests, e.At)
@@ -402,7 +403,7 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 			continue
 		}
 		a.struck[id] = true
-		c := a.compaction(t, i)
+		c := a.compaction(t, i, marks)
 		c.N, c.WhatIf = i+1, verdict
 		s.Compactions = append(s.Compactions, c)
 		s.Peak = max(s.Peak, c.Before)
@@ -461,40 +462,54 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 // at it: the one that made it, and one more.
 const nearby = 1
 
-// natural are the boundaries that a person would call the end of a piece of work; what
-// comes between turns is counted as such.
-func natural(s compact.Signals) []compact.Boundary {
-	return slices.DeleteFunc(s.List(), func(b compact.Boundary) bool { return b == compact.PlanUpdate || b == compact.TurnEnd })
+// natural are the marks of boundaries that a person would call the end of a piece of work;
+// what comes between turns is counted as such.
+func natural(marks []mark) (list []mark) {
+	for _, m := range marks {
+		m.signals &^= compact.PlanUpdate.Signal() | compact.TurnEnd.Signal()
+		if m.signals != 0 {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
-func (a *analysis) compaction(t *traced, i int) Compaction {
+// place says which of the natural marks, in their order, a compaction came at, and which
+// are the last before and the first after it.
+func (c *Compaction) place(e *event, marks []mark) {
+	later := sort.Search(len(marks), func(i int) bool {
+		m := &marks[i]
+		return m.at > e.At || m.at == e.At && m.time > e.Time
+	})
+	near := func(m *mark, sign int) *Near {
+		return &Near{Boundary: string(m.signals.List()[0]), Actions: sign * (m.actions - e.Actions), Seconds: int64(sign) * (m.time - e.Time) / 1000}
+	}
+	if later < len(marks) {
+		c.Later = near(&marks[later], 1)
+	}
+	if later == 0 {
+		return
+	}
+	c.Earlier = near(&marks[later-1], -1)
+	at := later
+	for at > 0 && e.Actions-marks[at-1].actions <= nearby {
+		at--
+	}
+	for _, m := range marks[at:later] {
+		for _, b := range m.signals.List() {
+			c.At = append(c.At, string(b))
+		}
+	}
+}
+
+func (a *analysis) compaction(t *traced, i int, marks []mark) Compaction {
 	e := &t.Compacted[i]
 	c := Compaction{Time: stamp(e.Time), Trigger: cmp.Or(e.Trigger, "unknown"), Before: e.Pre, After: e.Post, MidWork: e.MidWork, At: []string{}, Loss: e.Loss}
 	c.Unseen = e.At == 0 && e.Actions == 0 && (len(t.marks) == 0 || t.marks[0].time > e.Time)
 	if ms, guessed := e.tookMS(); ms > 0 {
 		c.WaitMS, c.WaitEstimated = &ms, guessed
 	}
-	for j := range t.marks {
-		m := &t.marks[j]
-		list := natural(m.signals)
-		if len(list) == 0 {
-			continue
-		}
-		near := &Near{Boundary: string(list[0])}
-		if m.at < e.At || m.at == e.At && m.time <= e.Time {
-			near.Actions, near.Seconds = e.Actions-m.actions, (e.Time-m.time)/1000
-			c.Earlier = near
-			if near.Actions <= nearby {
-				for _, b := range list {
-					c.At = append(c.At, string(b))
-				}
-			}
-			continue
-		}
-		near.Actions, near.Seconds = m.actions-e.Actions, (m.time-e.Time)/1000
-		c.Later = near
-		break
-	}
+	c.place(e, marks)
 	// Where a piece of work has just ended, nothing is interrupted.
 	c.MidWork = c.MidWork && len(c.At) == 0
 	before, first := mainBefore(t.requests, e.At), mainAfter(t.requests, e.At)

@@ -67,8 +67,9 @@ func Now(ctx context.Context, file transcript.File, set compact.Settings, known 
 		}
 		m.Signals |= t.marks[i].signals &^ compact.TurnEnd.Signal() // whether a turn runs since, hooks know
 	}
+	marks := natural(t.marks)
 	for i := range t.Compacted {
-		c := a.compaction(&traced{file: file, trace: t}, i)
+		c := a.compaction(&traced{file: file, trace: t}, i, marks)
 		c.N = i + 1
 		m.Compactions = append(m.Compactions, c)
 	}
