@@ -48,7 +48,9 @@ var deeds = []deed{
 	{command: "config set language en", without: []string{".overtone/config.yaml"}},
 	{command: "sessions --json", without: []string{".overtone/mirror/gemini"}},
 	{command: "audit --json --html page.html", after: []string{"audit --json"}, derived: ".overtone/audit.cache"},
-	{command: "recall pleasant --json", after: []string{"recall pleasant --limit 100000", "recall parser --limit 100000"}, derived: ".overtone/index"},
+	// The session that grows does not repeat these two words: of more than 400 messages that
+	// are worth the same, any may be shown.
+	{command: "recall pleasant --json", after: []string{"recall everybody --limit 100000", "recall parser --limit 100000"}, derived: ".overtone/index"},
 	{command: "compress $CLAUDE --whole-file --preset heavy --json"},
 	{command: "compress $CODEX --whole-file --preset emergency --json"},
 	{command: "compress " + shrunk + " --bands 0-100:heavy-compress --json"},
