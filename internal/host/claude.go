@@ -24,7 +24,7 @@ import (
 
 var claudeHost = Host{
 	Name: ClaudeCode, Title: "Claude Code", Program: "claude", Floor: Version{2, 1, 197}, NeedsFloor: true,
-	Verified: []Version{{2, 1, 197}, {2, 1, 325}, {2, 1, 326}, {2, 1, 327}},
+	Verified: []Version{{2, 1, 197}, {2, 1, 325}, {2, 1, 326}, {2, 1, 327}, {2, 1, 328}},
 	Events: []string{
 		"session-start", "user-prompt-submit", "pre-tool-use", "post-tool-use", "post-tool-use-failure",
 		"post-tool-batch", "subagent-start", "subagent-stop", "stop", "stop-failure",
