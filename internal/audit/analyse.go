@@ -517,12 +517,14 @@ func (a *analysis) compaction(t *traced, i int, marks []mark) Compaction {
 		c.Before = before.tokens.context() + before.tokens.Output
 	}
 	if first != nil {
-		if c.After == 0 {
-			c.After = first.tokens.context()
-		}
 		end := len(t.requests)
 		if i+1 < len(t.Compacted) {
 			end = t.Compacted[i+1].At
+		}
+		// What the host says of the size after it leaves out its own instructions and tools,
+		// which the size before it holds.
+		if c.After == 0 || e.At < end {
+			c.After = first.tokens.context()
 		}
 		p := repay(ratiosOf(a.prices.Of(t.Models[first.model])), int64(e.Summary/charsPerToken), first.tokens, c.Before, first.tokens.context())
 		for j := e.At; j < end; j++ {

@@ -286,7 +286,7 @@ func TestKnownAnswers(t *testing.T) {
 	equal(t, "codex requests", x.Requests, 2)
 	equal(t, "codex compactions", len(x.Compactions), 1)
 	xc := x.Compactions[0]
-	equal(t, "codex sizes", []int64{xc.Before, xc.After, *xc.WaitMS}, []int64{90_500, 9_000, 20_000})
+	equal(t, "codex sizes", []int64{xc.Before, xc.After, *xc.WaitMS}, []int64{90_500, 12_000, 20_000})
 	equal(t, "codex mid-work", []bool{xc.MidWork, xc.WaitEstimated}, []bool{false, true})
 	equal(t, "codex summary", xc.Loss.Unreadable, 1)
 	equal(t, "codex boundary", xc.At, []string{"commit"})
