@@ -181,6 +181,9 @@ func TestDashboardWorkflow(t *testing.T) {
 	}
 }
 
+// tooWide is how far the page scrolls sideways. On a telephone innerWidth grows with the page.
+const tooWide = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
+
 // What a session says is text on the page, however it is meant: markup, terminal
 // escapes, a line of ten megabytes. The page stays usable on a telephone, in both
 // languages and themes, and with the keyboard.
@@ -202,7 +205,7 @@ func TestDashboardHostile(t *testing.T) {
 	data := strings.Join([]string{
 		line("u1", "user", evil), line("a1", "assistant", evil), line("u22", "user", strings.Repeat("<i>x", 5<<19)),
 		`{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"timestamp":"` + minute + `5.000Z","compactMetadata":{"trigger":"<script>","preTokens":9000}}`,
-		line("a2222", "assistant", "after "+evil), "not json", "",
+		line("a"+strings.Repeat("2", 67), "assistant", "after "+evil), "not json", "",
 	}, "\n")
 	if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(data), 0o600); err != nil {
 		t.Fatal(err)
@@ -263,13 +266,14 @@ func TestDashboardHostile(t *testing.T) {
 		{360, "dark", "zh-TW", "#/fleet", "#f-sessions"},
 		{1440, "light", "en", "#/recall", "form.filters"},
 		{360, "dark", "zh-TW", "#/recall", "form.filters"},
+		{360, "light", "en", "#/recall/reversed", ".hits li"},
 	} {
 		name := fmt.Sprintf("%s at %d, %s, %s", v.hash, v.width, v.theme, v.lang)
 		do(t, page, name, browser.Size(v.width, 900, v.theme), chromedp.Evaluate(`location.hash = '`+v.hash+`'`, nil),
 			chromedp.Evaluate(`{ const s = document.querySelector('.choices select'); s.value = '`+v.lang+`'; s.dispatchEvent(new Event('change')) }`, nil),
 			chromedp.Poll(`document.documentElement.lang === '`+v.lang+`'`, nil), chromedp.WaitVisible(v.ready))
 		var wide float64
-		do(t, page, name, chromedp.Evaluate(`document.documentElement.scrollWidth - innerWidth`, &wide))
+		do(t, page, name, chromedp.Evaluate(tooWide, &wide))
 		if wide > 0 {
 			t.Errorf("%s: %v pixels too wide", name, wide)
 		}
@@ -289,8 +293,9 @@ func TestDashboardHostile(t *testing.T) {
 	for _, n := range []int64{0, 59, 60, 225, 3_599, 3_600, 90_061, 172_800, 900_000} {
 		want = append(want, message.Span(time.Duration(n)*time.Second), message.Age(time.Duration(n)*time.Second))
 	}
+	want = append(want, time.Unix(1_782_949_776, 0).Format("2006-01-02 15:04"))
 	do(t, page, "forms", chromedp.Evaluate(`import('./ui.js').then(u => [...[0, 999, 9999, 10000, 230940, 998659, 2500000, 1200000000].map(u.tokens),
-		...[0, 59, 60, 225, 3599, 3600, 90061, 172800, 900000].flatMap(n => [u.span(n), u.ago(Date.now() - n * 1000)])])`, &forms, awaitPromise))
+		...[0, 59, 60, 225, 3599, 3600, 90061, 172800, 900000].flatMap(n => [u.span(n), u.ago(Date.now() - n * 1000)]), u.when(1782949776000)])`, &forms, awaitPromise))
 	if !slices.Equal(forms, want) {
 		t.Errorf("the page writes %q, the command line %q", forms, want)
 	}
@@ -357,7 +362,7 @@ func TestDashboardHostile(t *testing.T) {
 		}
 		do(t, k, "open", browser.Size(360, 900, "dark"), chromedp.Navigate("file://"+file), chromedp.WaitVisible(`.exported .piece.user`),
 			chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => { d.open = true });
-				({ owned: window.owned === 1 || document.querySelector('script, img, b b, i') !== null, text: document.body.innerText.slice(0, 5000), wide: document.documentElement.scrollWidth - innerWidth })`, &found))
+				({ owned: window.owned === 1 || document.querySelector('script, img, b b, i') !== null, text: document.body.innerText.slice(0, 5000), wide: `+tooWide+` })`, &found))
 		if found.Owned || found.Wide > 0 || !strings.Contains(found.Text, "<script>window.owned=1</script>") {
 			t.Errorf("%+v", found)
 		}
@@ -458,7 +463,7 @@ const cutLabels = `(() => {
 			const r = p.getBoundingClientRect()
 			if (text.right > r.right + 1 || text.left < r.left - 1) why = 'outside of ' + p.className
 		}
-		if (!why && (text.right > innerWidth + 1 || text.left < -1) && !e.closest('.scroll')) why = 'outside of the page'
+		if (!why && (text.right > document.documentElement.clientWidth + 1 || text.left < -1) && !e.closest('.scroll')) why = 'outside of the page'
 		if (why) cut.push(e.tagName + ' ' + e.textContent.trim().slice(0, 60) + ': ' + why)
 	}
 	for (const n of document.querySelectorAll('.node')) {
@@ -593,6 +598,10 @@ func TestDashboardConversation(t *testing.T) {
 	if s := regexp.MustCompile(`\d\d:\d\d`); s.ReplaceAllString(string(byKey), "") != s.ReplaceAllString(byCommand, "") {
 		t.Error("the key and the command save different files")
 	}
+	// A clone that nobody has opened is told apart, and is not at work as its source is.
+	w.Exec("overtone", "continue", id)
+	do(t, page, "an unused clone", chromedp.Evaluate(`location.hash = '#/'`, nil), chromedp.Poll(`/^1 of 1; unused clones: 1$/.test(document.querySelector('.count').textContent) &&
+		document.querySelector('.welcome .tiles') && /^Sessions; unused clones: 1.*At work now1/.test([...document.querySelectorAll('.welcome .tiles div')].map(e => e.textContent).join(''))`, nil, chromedp.WithPollingTimeout(20*time.Second)))
 	// A link works in a new tab, too: the tab that is open tells it the token.
 	other := tab(t, b)
 	do(t, other, "a new tab", browser.Size(390, 900, "dark"), chromedp.Navigate(link), chromedp.WaitVisible(`.piece.here`), chromedp.Text(`.piece.here`, &said, chromedp.NodeReady))

@@ -825,6 +825,9 @@ func TestTune(t *testing.T) {
 	if got := r.advice(message.EN); !strings.Contains(got, want) {
 		t.Errorf("%q lacks %q", got, want)
 	}
+	if words := r.Told(message.EN).Words; !slices.Contains(words, r.advice(message.EN)) {
+		t.Errorf("pages say something else than the command: %q", words)
+	}
 	r.Totals.Requests = mostTuned + 1
 	equal(t, "many requests", r.advice(message.EN), message.TuneLooks.EN)
 }

@@ -494,7 +494,7 @@ type Told struct {
 
 // Told is a report in a language.
 func (r *Report) Told(l message.Lang) Told {
-	return Told{Short: r.shortLines(l), WhatIf: r.whatIfTable(l), Words: r.whatIfWords(l, message.TuneLooks.In(l))}
+	return Told{Short: r.shortLines(l), WhatIf: r.whatIfTable(l), Words: r.whatIfWords(l, r.advice(l))}
 }
 
 // judged says of how many compactions it can be told what they lost, and why it cannot

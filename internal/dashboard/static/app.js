@@ -23,8 +23,11 @@ function useRoute() {
 
 const order = (a, b) => ((b.work && b.work.active ? 1 : 0) - (a.work && a.work.active ? 1 : 0)) || (stamp(b) > stamp(a) ? 1 : stamp(b) < stamp(a) ? -1 : 0)
 const stamp = r => r.info ? r.info.modified : ''
-// What was written to within ten minutes, or runs a workflow, is at work.
-const atWork = r => r.work && r.work.active || Date.now() - new Date(stamp(r)) < 6e5
+// What was written to within ten minutes, or runs a workflow, is at work. A clone that nobody
+// used is not: what happened in it is told by its source.
+const atWork = r => !r.unused && (r.work && r.work.active || Date.now() - new Date(stamp(r)) < 6e5)
+const used = rows => rows.filter(r => !r.unused)
+const andClones = (text, rows) => rows.length > used(rows).length ? t('andClones', text, number(rows.length - used(rows).length)) : text
 
 function App() {
   const here = useRoute()
@@ -174,7 +177,7 @@ function List({ rows, hosts, id, costs }) {
       <label><span class="hidden">${t('host')}</span><select value=${host} onChange=${e => setHost(e.currentTarget.value)}><option value="">${t('allHosts')}</option>${hosts.map(h => html`<option key=${h} value=${h}>${h}</option>`)}</select></label>
       <label><span class="hidden">${t('which')}</span><select value=${only} onChange=${e => setOnly(e.currentTarget.value)}>${['', 'active', 'work', 'compacted'].map(k => html`<option key=${k} value=${k}>${t('which.' + (k || 'all'))}</option>`)}</select></label>
     </div>
-    <p class="quiet count" role="status">${t('sessionsN', number(found.length), number(rows.length))}</p>
+    <p class="quiet count" role="status">${andClones(t('sessionsN', number(used(found).length), number(used(rows).length)), found)}</p>
     ${found.length === 0 && html`<${Empty}>${t(rows.length ? 'noMatch' : 'noSessions')}</>`}
     <ul onKeyDown=${move}>${found.slice(0, shown).map(r => html`<${Item} key=${r.id} r=${r} on=${r.id === id} cost=${costs[r.id]} />`)}</ul>
     ${found.length > shown && html`<button type="button" onClick=${() => setShown(n => n + page)}>${t('showMore', number(found.length - shown))}</button>`}
@@ -186,7 +189,7 @@ function Item({ r, on, cost }) {
   return html`<li><a href=${'#/s/' + encodeURIComponent(r.id)} aria-current=${on ? 'true' : undefined}>
     <span class="name">${w && w.active && html`<span class="pulse" role="img" aria-label=${t('which.active')}></span>`}${i.title ? short(i.title, 120) : short(r.id, 40)}</span>
     <span class="meta"><${Badge} kind="host">${i.host || t('oursOnly')}</>${i.project && html`<span class="project">${project(i.project)}</span>`}${i.modified && html`<span>${ago(i.modified)}</span>`}</span>
-    <span class="meta">${i.liveTokens > 0 && html`<span>${i.estimated ? '~' : ''}${t('tokensN', tokens(i.liveTokens))}</span>`}${i.compactions > 0 && html`<span>${t('compactedN', i.compactions)}</span>`}${cost && cost.usd != null ? html`<span>${money(cost)}</span>` : i.size > 0 && html`<span>${bytes(i.size)}</span>`}${i.cloneOf && html`<${Badge}>${t('clone')}</>`}</span>
+    <span class="meta">${i.liveTokens > 0 && html`<span>${i.estimated ? '~' : ''}${t('tokensN', tokens(i.liveTokens))}</span>`}${i.compactions > 0 && html`<span>${t('compactedN', i.compactions)}</span>`}${cost && cost.usd != null && html`<span>${money(cost)}</span>`}${i.cloneOf && html`<${Badge}>${t('clone')}</>`}</span>
     ${w && html`<span class="meta"><span class="bar" aria-hidden="true"><svg viewBox="0 0 100 4" preserveAspectRatio="none"><rect width="100" height="4" class="room" /><rect width=${w.total ? 100 * w.done / w.total : 0} height="4" class=${w.failed ? 'warned' : 'done'} /></svg></span><span>${w.type} ${w.done}/${w.total}${w.active && w.stage ? ' · ' + w.stage : ''}</span>${w.unverified > 0 && html`<${Badge} kind="warn">${t('unverifiedN', w.unverified)}</>`}</span>`}
   </a></li>`
 }
@@ -194,14 +197,12 @@ function Item({ r, on, cost }) {
 function Welcome({ rows, state, details, report }) {
   useTick(30000)
   const working = rows.filter(atWork)
-  // What happened in a clone that nobody used is told by its source.
-  const used = rows.filter(r => !r.unused), clones = rows.length - used.length
-  const compactions = used.reduce((n, r) => n + (r.info ? r.info.compactions : 0), 0)
+  const compactions = used(rows).reduce((n, r) => n + (r.info ? r.info.compactions : 0), 0)
   const size = rows.reduce((n, r) => n + (r.info ? r.info.size : 0), 0)
   return html`<section class="card page welcome" aria-labelledby="title">
     <h2 id="title" tabindex="-1">${t('welcome')}</h2>
     <dl class="tiles">
-      <div><dt>${clones > 0 ? t('andClones', t('nav.sessions'), number(clones)) : t('nav.sessions')}</dt><dd>${number(used.length)}</dd></div>
+      <div><dt>${andClones(t('nav.sessions'), rows)}</dt><dd>${number(used(rows).length)}</dd></div>
       <div><dt>${t('atWork')}</dt><dd>${number(working.length)}</dd></div>
       <div><dt>${t('compactions')}</dt><dd>${number(compactions)}</dd></div>
       ${report && report.totals.usd != null ? html`<div><dt>${t('listPrice')}</dt><dd>${money(report.totals)}</dd></div>` : html`<div><dt>${t('onDisk')}</dt><dd>${bytes(size)}</dd></div>`}

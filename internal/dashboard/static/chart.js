@@ -1,7 +1,7 @@
 // How full the context was, with the tiers, compactions, and moments at which a
 // compaction was weighed.
 import { html, useEffect, useRef, useState } from './vendor/htm-preact.js'
-import { number, t, tokens } from './ui.js'
+import { number, t, tokens, when } from './ui.js'
 
 // A label of the axis in the page's language; the day stands where it changes.
 function moment(v, byTime, incr, before) {
@@ -60,7 +60,7 @@ export function Context({ context, tiers, compactions, boundaries, now }) {
       c.clip()
       c.font = `${11 * r}px ${colour('--font')}`
       c.textAlign = 'left'
-      c.textBaseline = 'alphabetic'
+      c.textBaseline = 'middle'
       // A label stands out from the curve behind it.
       const say = (text, ink, x, y) => {
         c.setLineDash([])
@@ -70,17 +70,15 @@ export function Context({ context, tiers, compactions, boundaries, now }) {
         c.fillStyle = colour(ink)
         c.fillText(text, x, y)
       }
-      // Names of lines that are close to each other stand side by side.
-      let x = 0, above = null
+      // Each line is interrupted by its name, which stands beside those of the other lines.
+      let x = u.bbox.left + 6 * r
       if (context.window) for (const tier of tiers) {
         const y = u.valToPos(context.window * (1 - tier.remaining / 100), 'y', true)
         c.strokeStyle = colour('--tier-' + tier.name)
         c.setLineDash([4 * r, 4 * r])
         c.lineWidth = r
         c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(u.bbox.left + u.bbox.width, y); c.stroke()
-        x = above != null && Math.abs(y - above) < 12 * r ? x : u.bbox.left + 6 * r
-        above = y
-        say(t('tier.' + tier.name), '--tier-' + tier.name, x, y - 4 * r)
+        say(t('tier.' + tier.name), '--tier-' + tier.name, x, y)
         x += c.measureText(t('tier.' + tier.name)).width + 8 * r
       }
       c.setLineDash([])
@@ -114,7 +112,7 @@ export function Context({ context, tiers, compactions, boundaries, now }) {
         draw: [marks],
         setCursor: [u => {
           const i = u.cursor.idx
-          plot.current && (plot.current.textContent = i == null || u.data[1][i] == null ? '' : t('chartAt', number(u.data[1][i]), new Date(context.times[i] * 1000).toLocaleString(document.documentElement.lang)))
+          plot.current && (plot.current.textContent = i == null || u.data[1][i] == null ? '' : t('chartAt', number(u.data[1][i]), when(context.times[i] * 1000)))
         }],
       },
     }, [xs, context.tokens], box.current)

@@ -10,12 +10,12 @@ export const word = (kind, value) => texts[`${kind}.${value}`] || short(String(v
 
 const locale = () => document.documentElement.lang || 'en'
 export const number = n => new Intl.NumberFormat(locale()).format(n)
-// Sizes and times are written as the command line writes them.
+// Sizes and times are written as the command line writes them: Swedish dates are ISO's.
 export const tokens = n => n >= 1e9 ? (n / 1e9).toFixed(1) + 'G' : n >= 1e6 ? (n / 1e6).toFixed(1) + 'M' : n >= 1e4 ? (n / 1e3).toFixed(1) + 'k' : number(n)
 export const bytes = n => n >= 1e9 ? (n / 1e9).toFixed(1) + ' GB' : n >= 1e6 ? (n / 1e6).toFixed(1) + ' MB' : n >= 1e3 ? (n / 1e3).toFixed(0) + ' kB' : n + ' B'
 export const when = ts => {
   const d = new Date(ts)
-  return isNaN(d) ? String(ts) : new Intl.DateTimeFormat(locale(), { dateStyle: 'short', timeStyle: 'medium' }).format(d)
+  return isNaN(d) ? String(ts) : new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short' }).format(d)
 }
 export const clock = ts => {
   const d = new Date(ts)
