@@ -57,6 +57,9 @@ func (p printer) print() {
 	for _, line := range p.shortLines(p.Lang) {
 		p.Prose(p.Stdout, line)
 	}
+	if all := t.Lost.all(); all.lost() > 0 {
+		p.Tell(message.AuditShortEach)
+	}
 	tokens := p.Format(message.AuditTokensOf, message.Rounded(t.Tokens.total()), message.Rounded(t.Tokens.Input), message.Rounded(t.Tokens.Output), message.Rounded(t.Tokens.CacheWrite), message.Rounded(t.Tokens.CacheRead))
 	if t.unrecorded() {
 		tokens = p.In(message.AuditUnknown)
@@ -279,22 +282,28 @@ func unique(id string, ids []string) int {
 // compaction first, with where each was used.
 func (r *Report) PrintLost(t *terminal.Terminal) {
 	p := printer{Terminal: t, Report: r}
+	type entry struct {
+		s *Session
+		c *Compaction
+	}
+	var list []entry
 	for i := range r.Sessions {
-		s := &r.Sessions[i]
-		for j := range slices.Backward(s.Compactions) {
-			c := &s.Compactions[j]
-			if c.Loss == nil || len(c.Loss.Missing) == 0 {
-				continue
+		for j := range slices.Backward(r.Sessions[i].Compactions) {
+			if c := &r.Sessions[i].Compactions[j]; c.Loss != nil && len(c.Loss.Missing) > 0 {
+				list = append(list, entry{&r.Sessions[i], c})
 			}
-			t.Bold(t.Stdout, p.Format(message.AuditLostOf, p.clock(c.Time), s.ID, c.N, s.Title))
-			for _, m := range c.Loss.Missing {
-				mark, where := "✗ ", message.AuditLostGone
-				if m.Handover {
-					mark, where = "✓ ", message.AuditLostKept
-				}
-				t.Item("  "+mark, m.Text+" · "+p.In(where))
-				t.Item("      ", p.clock(m.Time)+" "+m.Tool+": "+m.Used)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y entry) int { return strings.Compare(y.c.Time, x.c.Time) })
+	for _, e := range list {
+		t.Bold(t.Stdout, p.Format(message.AuditLostOf, p.clock(e.c.Time), e.s.ID, e.c.N, e.s.Title))
+		for _, m := range e.c.Loss.Missing {
+			mark, where := "✗ ", message.AuditLostGone
+			if m.Handover {
+				mark, where = "✓ ", message.AuditLostKept
 			}
+			t.Item("  "+mark, m.Text+" · "+p.In(where))
+			t.Item("      ", p.clock(m.Time)+" "+m.Tool+": "+m.Used)
 		}
 	}
 	lines := r.shortLines(t.Lang)
@@ -369,8 +378,11 @@ func (p printer) buckets(title, name message.Text, list []Bucket, most int, newe
 		list = list[:len(list)-more]
 	}
 	p.Heading(title)
+	if more > 0 && newest { // it is the older ones
+		p.Tell(message.AuditMore, more)
+	}
 	p.table(name, list, []int{0})
-	if more > 0 {
+	if more > 0 && !newest {
 		p.Tell(message.AuditMore, more)
 	}
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -112,8 +113,10 @@ func (r *Report) PrintTrials(t *terminal.Terminal, trials []Trial) {
 		row(message.AuditHappened.In(t.Lang), w.HappenedMid, w.Happened, w.Sent, &w.Cost.Happened),
 	}
 	chosen := &trials[0]
-	for i := range trials {
-		x := &trials[i]
+	shown := slices.Clone(trials) // those that interrupt least come first
+	slices.SortStableFunc(shown, func(x, y Trial) int { return cmp.Or(x.WhatIf.Forced-y.WhatIf.Forced, x.all()-y.all()) })
+	for i := range shown {
+		x := &shown[i]
 		if x.Chosen {
 			chosen = x
 		}
@@ -131,6 +134,8 @@ func (r *Report) PrintTrials(t *terminal.Terminal, trials []Trial) {
 	}
 	rows = append(rows, row(message.AuditLate.In(t.Lang), w.LateForced, w.late(), w.LateSent, &w.Cost.Late))
 	t.Rows(t.Stdout, rows, terminal.Plan{Drop: []int{3, 5, 6}, Right: []int{1, 2, 3, 4, 5, 6}})
+	t.Tell(message.AuditReckoned)
+	t.Prose(t.Stdout, r.whatIfNote(t.Lang))
 	if chosen.Now {
 		t.Tell(message.TuneKeep)
 		return

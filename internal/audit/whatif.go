@@ -337,7 +337,7 @@ func (w *WhatIf) mean(sum int64) string {
 // would change.
 func (r *Report) whatIfWords(l message.Lang, advice string) []string {
 	w := &r.Totals.WhatIf
-	var words []string
+	words := []string{message.AuditReckoned.In(l)}
 	policy := w.policy()
 	if w.Happened > 0 {
 		words = append(words, message.AuditWhatIfMid.Format(l, w.HappenedMid, w.Happened, w.Forced, policy))
@@ -348,7 +348,7 @@ func (r *Report) whatIfWords(l message.Lang, advice string) []string {
 	if text := w.pays(l); text != "" {
 		words = append(words, text)
 	}
-	words = append(words, advice, message.AuditWhatIfNote.Format(l, strconv.FormatFloat(r.Policy.Early, 'g', -1, 64)+" %"))
+	words = append(words, advice, r.whatIfNote(l))
 	if n := w.Unknown - w.Unseen; n > 0 {
 		words = append(words, message.AuditWindowUnk.Format(l, n))
 	}
@@ -359,6 +359,11 @@ func (r *Report) whatIfWords(l message.Lang, advice string) []string {
 		words = append(words, message.AuditWaitNote.Format(l, t.WaitKnown-t.WaitEstimated, t.Compactions))
 	}
 	return words
+}
+
+// whatIfNote says what the columns are.
+func (r *Report) whatIfNote(l message.Lang) string {
+	return message.AuditWhatIfNote.Format(l, strconv.FormatFloat(r.Policy.Early, 'g', -1, 64)+" %")
 }
 
 // whatIfTable is the comparison, with a row of headings: what happened, what the

@@ -83,7 +83,7 @@ func check(f File, problems []Problem, root string, agents []string) []Problem {
 				near = []string{ours}
 			}
 			if len(near) > 0 {
-				p.Hint = message.Because(message.HintDidYouMean, strings.Join(near, ", "))
+				p.Hint = message.Because(message.HintDidYouMean, near)
 			} else {
 				p.Hint = message.Because(message.HintFlawAgent, a)
 			}

@@ -45,15 +45,15 @@ func (l Library) Named(name, custom string, rules workflow.Rules, lang message.L
 
 // unknown is the answer to a name that nothing has.
 func (l Library) unknown(name string) error {
-	known, fail := strings.Join(l.Names(), ", "), message.Fail(message.UnknownTemplate, name)
+	known, fail := l.Names(), message.Fail(message.UnknownTemplate, name)
 	if near := workflow.Nearest(name, l.Names()); len(near) > 0 {
-		return message.Misuse{Err: message.WithHint(fail, message.HintNearAll, strings.Join(near, ", "), known)}
+		return message.Misuse{Err: message.WithHint(fail, message.HintNearAll, near, known)}
 	}
 	return message.Misuse{Err: message.WithHint(fail, message.HintThereAre, known)}
 }
 
 func badStage(key string) error {
-	return message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, key), message.HintThereAre, strings.Join(workflow.StageNames(), ", "))}
+	return message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, key), message.HintThereAre, workflow.StageNames())}
 }
 
 // broken is the answer to a file that cannot be run.

@@ -52,9 +52,9 @@ func (l Library) Print(t *terminal.Terminal, all bool) error {
 	}
 	t.Table(t.Stdout, rows)
 	if len(more) > 0 {
-		t.Tell(message.ListMore, strings.Join(more, ", "))
+		t.Tell(message.ListMore, more)
 	}
-	t.Tell(message.ListAliases, strings.Join(names, ", "))
+	t.Tell(message.ListAliases, names)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/carry"
+	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -84,7 +85,7 @@ func (f Finder) find(id string, recent, must bool) (*store.Session, transcript.F
 		if len(list) == 0 {
 			return nil, none, NoneYet()
 		}
-		return nil, none, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintSession, strings.Join(list, ", "))}
+		return nil, none, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintSession, list)}
 	}
 	file := none
 	if named {
@@ -166,9 +167,9 @@ func (f Finder) titled(words string) (transcript.File, error) {
 
 // several is the answer to a name that many sessions have.
 func several(name string, ids []string) error {
-	list := strings.Join(ids[:min(5, len(ids))], ", ")
+	list := slices.Clone(ids[:min(5, len(ids))])
 	if len(ids) > 5 {
-		list += ", …"
+		list = append(list, "…")
 	}
 	return message.Misuse{Err: message.WithHint(message.Fail(message.AmbiguousID, name, len(ids)), message.HintSeveral, list)}
 }
@@ -286,25 +287,24 @@ func (f Finder) ToContinue(ref, dir string) (transcript.File, error) {
 		return f.Resolve(ref)
 	}
 	files, err := transcript.List(f.Dir)
-	unused, here, clone, used := f.Unused(), carry.RealPath(dir), "", false
+	made, here, used := compress.ClonesIn(f.Home.Root()).All(), carry.RealPath(dir), false
+	unused := f.unused(made)
+	var clones []string
 	for _, file := range files {
 		idle := unused(file)
 		used = used || !idle
-		if idle && clone != "" {
-			continue // the newest is named
-		}
-		if cwd := transcript.FirstCWD(file.Path); cwd == "" || carry.RealPath(cwd) != here {
+		if cwd := cmp.Or(made[file.ID].CWD, transcript.FirstCWD(file.Path)); cwd == "" || carry.RealPath(cwd) != here {
 			continue
 		}
 		if !idle {
 			f.chose(file.ID)
 			return file, nil
 		}
-		clone = file.ID
+		clones = append(clones, file.ID)
 	}
 	switch {
-	case clone != "":
-		return transcript.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.ContinueClone, clone), message.HintContinueThis, clone)}
+	case len(clones) > 0:
+		return transcript.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.ContinueClone, len(clones), clones[0]), message.HintContinueThis, clones[0])}
 	case used:
 		return transcript.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.ContinueNone, dir), message.HintContinueNone)}
 	case err != nil:

@@ -91,7 +91,7 @@ func newRow(f *transcript.File, fact *recall.Fact, clones map[string]compress.Cl
 	}
 	made, ours := clones[info.ID]
 	if ours {
-		info.CloneOf = made.Source
+		info.CloneOf, info.Project = made.Source, cmp.Or(made.CWD, info.Project)
 	}
 	// A clone that was not used since has reported nothing yet.
 	switch fresh := ours && unused(made, *f); {

@@ -41,6 +41,7 @@ func (a *app) compressCmd() *cobra.Command {
 		"bands": &f.Bands, "tools": &f.Tools, "thinking": &f.Thinking, "preset": &f.Preset, "users": &f.Users, "model": &f.Model, "base-url": &f.BaseURL,
 		"title": &f.title, "min-tokens": &f.MinTokens, "dry-run": &f.dryRun, "keep-facts": &f.KeepFacts, "whole-file": &f.Whole, "no-cache": &f.NoCache,
 	})
+	cmd.Flags().Lookup("users").DefValue = "" // its text says more
 	cmd.Flags().StringVar(&f.Provider, "provider", "", strings.Join(llm.Names(), ", "))
 	complete(cmd, "provider", llm.Names())
 	complete(cmd, "preset", compress.PresetNames())

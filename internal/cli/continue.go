@@ -38,7 +38,7 @@ func (f continueFlags) percent() (int, error) {
 	case f.keep == "all":
 		return 100, nil
 	case err != nil || n < 1 || n > 100:
-		return 0, message.Misuse{Err: message.WithHint(message.Fail(message.ContinueBadKeep, f.keep), message.HintThereAre, strings.Join(keeps, ", "))}
+		return 0, message.Misuse{Err: message.WithHint(message.Fail(message.ContinueBadKeep, f.keep), message.HintThereAre, keeps)}
 	default:
 		return n, nil
 	}
@@ -112,7 +112,7 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 	}
 	target, ok := carry.To(cmp.Or(f.in, string(file.Host)))
 	if !ok {
-		return message.Misuse{Err: message.WithHint(message.Fail(message.ContinueNoTarget, f.in), message.HintThereAre, strings.Join(carry.Names(), ", "))}
+		return message.Misuse{Err: message.WithHint(message.Fail(message.ContinueNoTarget, f.in), message.HintThereAre, carry.Names())}
 	}
 	if f.run { // before anything is made for it
 		program, _, _ := strings.Cut(target.Resume(""), " ")
@@ -403,7 +403,7 @@ func missing(err error, target carry.Target) error {
 		return err
 	}
 	program, _, _ := strings.Cut(target.Resume(""), " ")
-	return message.WithHint(message.Fail(message.ContinueMissing, program, target.Title), message.HintMissing, strings.Join(carry.Names(), ", "))
+	return message.WithHint(message.Fail(message.ContinueMissing, program, target.Title), message.HintMissing, carry.Names())
 }
 
 // waitFor shows on a terminal which program of an agent's is waited for, and since when.

@@ -314,7 +314,7 @@ func (a *app) completionCmd() *cobra.Command {
 		case "powershell":
 			return root.GenPowerShellCompletionWithDesc(out)
 		}
-		return unknownWord(message.Fail(message.UnknownShell, args[0], strings.Join(shells, ", ")), args[0], shells, "", cmd)
+		return message.Misuse{Err: message.WithHint(message.Fail(message.UnknownShell, args[0]), message.HintThereAre, shells)}
 	})
 	cmd.ValidArgs = shells
 	return cmd

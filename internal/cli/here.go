@@ -57,7 +57,7 @@ func (a *app) here(ctx context.Context) error {
 		catalog.PrintRows(&a.Terminal, rows, false, a.short)
 	}
 	if more > 0 {
-		a.Note(message.SessionsMore, more)
+		a.Note(message.SessionsMore, more, len(rows)+more)
 	}
 	fmt.Fprint(a.Stdout, bars)
 	fmt.Fprintln(a.Stdout)

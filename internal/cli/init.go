@@ -42,7 +42,7 @@ func (a *app) initCmd() *cobra.Command {
 			return message.Misuse{Err: message.WithHint(message.Fail(message.BadLang, f.language), message.HintLangs)}
 		}
 		if len(hosts) == 0 {
-			return message.WithHint(message.Fail(message.NoHosts), message.HintNoHosts, strings.Join(host.Names(), ", "))
+			return message.WithHint(message.Fail(message.NoHosts), message.HintNoHosts, host.Names())
 		}
 		var errs []error
 		env := a.setup()
@@ -106,7 +106,7 @@ func (a *app) hostFlag(cmd *cobra.Command, name *string) {
 			return err
 		}
 		if len(hosts) > 1 {
-			return message.Misuse{Err: message.WithHint(message.Fail(message.OneHost, strings.Join(names, ", ")), message.HintOneHost)}
+			return message.Misuse{Err: message.WithHint(message.Fail(message.OneHost, names), message.HintOneHost)}
 		}
 		*name = string(hosts[0].Name)
 		return nil

@@ -154,7 +154,7 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 			a.Note(message.RecallInstead, w.Word, w.Shown)
 		}
 	}
-	if res.Fewer {
+	if res.Fewer && !res.Unsaid {
 		a.Note(message.RecallFewer)
 	}
 	for i := range res.Hits {
@@ -163,7 +163,7 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 		}
 	}
 	if n := res.Total - len(res.Hits); n > 0 && !a.JSON {
-		a.Note(message.RecallMore, n)
+		a.Note(message.RecallMore, n, res.Total)
 	}
 	if res.Unsaid {
 		return message.Fail(message.RecallNone, message.Short(q.Text, 80))

@@ -36,7 +36,7 @@ func (a *app) routeCmd() *cobra.Command {
 			}
 		}
 		if _, ok := s.DAG.Info(stage); !ok {
-			return message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, stage), message.HintThereAre, strings.Join(s.DAG.Keys(), ", "))}
+			return message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, stage), message.HintThereAre, s.DAG.Keys())}
 		}
 		return a.checkRoute(text, stage, rules, s)
 	})

@@ -34,7 +34,7 @@ func (a *app) sessionsCmd() *cobra.Command {
 			a.Note(message.NoSessions)
 		}
 		if more > 0 {
-			a.Note(message.SessionsMore, more)
+			a.Note(message.SessionsMore, more, len(rows)+more)
 		}
 		return nil
 	})

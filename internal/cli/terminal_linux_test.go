@@ -316,7 +316,7 @@ func TestNotesComeAfterTheList(t *testing.T) {
 		}
 	}
 	screen, code := onPty(t, 24, "", []string{"HOME=" + home, "LANG=C"}, "sessions", "-n", "1")
-	if code != 0 || !strings.Contains(screen, "hello") || !strings.HasSuffix(screen, "1 more; overtone sessions -n shows them\n") {
+	if code != 0 || !strings.Contains(screen, "hello") || !strings.HasSuffix(screen, "1 more; overtone sessions -n 2 lists all\n") {
 		t.Errorf("exit %d\n%s", code, screen)
 	}
 }

@@ -85,7 +85,7 @@ func eventFilter(types string) (store.Filter, error) {
 	for t := range strings.SplitSeq(types, ",") {
 		t = strings.TrimSpace(t)
 		if !slices.Contains(message.EventTypes(), t) {
-			return f, message.Misuse{Err: message.WithHint(message.Fail(message.UnknownEvent, t), message.HintThereAre, strings.Join(message.EventTypes(), ", "))}
+			return f, message.Misuse{Err: message.WithHint(message.Fail(message.UnknownEvent, t), message.HintThereAre, message.EventTypes())}
 		}
 		f.Types = append(f.Types, t)
 	}

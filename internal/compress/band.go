@@ -156,12 +156,12 @@ func parseRanges(s, what string, levels ...Level) ([]Band, error) {
 	return bands, validateRanges(bands, what, levels...)
 }
 
-func names[S ~string](list []S) string {
+func names[S ~string](list []S) []string {
 	text := make([]string, len(list))
 	for i, s := range list {
 		text[i] = string(s)
 	}
-	return strings.Join(text, ", ")
+	return text
 }
 
 // validateRanges checks that each range lies within 0 to 100 with its start

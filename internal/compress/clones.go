@@ -23,6 +23,7 @@ type CloneRecord struct {
 	Size    int64  `json:"size"`             // as it was made; a larger file was used since
 	Tokens  int64  `json:"tokens,omitempty"` // what its host will report, where that is known
 	Created string `json:"created"`
+	CWD     string `json:"cwd,omitempty"` // where it goes on, also where its lines name a folder that is gone
 	// Removed says that the clone is gone and its originals are not, NeededBy for
 	// which session they stay.
 	Removed  bool   `json:"removed,omitempty"`

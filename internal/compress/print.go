@@ -151,7 +151,7 @@ func Counts[K cmp.Ordered](t *terminal.Terminal, of map[K]int) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s %d", name, of[k]))
 	}
-	return strings.Join(parts, ", ")
+	return t.Format(message.Verbatim, parts)
 }
 
 // Document is the output of --json.

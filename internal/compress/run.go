@@ -246,7 +246,7 @@ func (p *Plan) register(c transcript.Cloned, o RunOptions, tokens int64, kept *r
 	if o.Clones != "" {
 		err := o.Clones.Add(CloneRecord{
 			ID: c.ID, Source: p.Session.ID, From: p.Session.Path, Host: string(p.Session.Host), Path: c.Path, Size: c.Bytes,
-			Tokens: tokens, Created: o.Now.UTC().Format(time.RFC3339),
+			Tokens: tokens, Created: o.Now.UTC().Format(time.RFC3339), CWD: p.Session.CWD,
 		})
 		if err != nil {
 			return fmt.Errorf("list the clone: %w", err)

@@ -628,7 +628,7 @@ func TestAskedWrongly(t *testing.T) {
 	bad := v.json(func(*http.Request) (any, error) {
 		return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadSince, "garbage"), message.HintSince)}
 	})
-	for lang, want := range map[string]string{"en": `--since: cannot read "garbage"`, "zh-TW": `--since 無法理解："garbage"`} {
+	for lang, want := range map[string]string{"en": `--since: cannot read "garbage"`, "zh-TW": `--since 無法理解：「garbage」`} {
 		w := httptest.NewRecorder()
 		bad.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/audit?since=garbage&lang="+lang, nil))
 		var body struct{ Error string }

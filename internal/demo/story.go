@@ -70,7 +70,10 @@ func (d *play) lost(ctx context.Context) {
 	back := slices.DeleteFunc(slices.Clone(s.SummaryLacks), func(name string) bool { return !strings.Contains(handed, name) })
 	if rows := catalog.NameRows(d.Lang, s.SummaryStates, s.SummaryLacks, back); d.err == nil {
 		d.Line(message.DemoSummarised.Format(d.Lang, summary) + "\n")
-		d.Rows(rows[:min(maxNames+1, len(rows))])
+		if more := len(rows) - 1 - maxNames; more > 0 {
+			rows = append(rows[:maxNames+1], []string{"", message.PacketMore.Format(d.Lang, more), ""})
+		}
+		d.Rows(rows)
 	}
 	lacks := len(s.SummaryLacks)
 	d.claim(lacks > 0 && len(back) == lacks, message.DemoClaimLost, len(s.SummaryStates)+lacks, lacks, len(back))

@@ -18,9 +18,10 @@ var (
 	AuditHead      = Text{ZH: "%s 個 session，%s 個檔案（%s），%s 至 %s", EN: "sessions %s · files %s (%s) · %s to %s"}
 	AuditShortMid  = Text{ZH: "%[2]d 次壓縮中有 %[1]d 次打在工作途中；共等待 %[3]s。", EN: "Struck in mid-work: %[1]d of %[2]d compactions. Waited for them: %[3]s."}
 	AuditShortLost = Text{
-		ZH: "遺失而之後用到的專案名稱與指令：%d 個（共用到 %d 個）；Overtone 的交接會寫到其中 %d 個。逐一列出：overtone audit --lost",
-		EN: "Lost, and needed afterwards: %d of %d names and commands of the projects. Overtone's hand-over would have stated %d of them. One by one: overtone audit --lost",
+		ZH: "遺失而之後用到的專案名稱與指令：%d 個（共用到 %d 個）；Overtone 的交接會寫到其中 %d 個。",
+		EN: "Lost, and needed afterwards: %d of %d names and commands of the projects. Overtone's hand-over would have stated %d of them.",
 	}
+	AuditShortEach = Text{ZH: "逐一列出：overtone audit --lost", EN: "One by one: overtone audit --lost"}
 	AuditShortKept = Text{ZH: "沒有找到遺失而之後用到的專案名稱或指令。", EN: "No name or command of the projects was found that was lost and needed afterwards."}
 	AuditLostOf    = Text{ZH: "%s · session %s · 第 %d 次壓縮 · %s", EN: "%s · session %s · compaction %d · %s"}
 	AuditLostKept  = Text{ZH: "交接會寫到", EN: "the hand-over states it"}
@@ -77,7 +78,7 @@ var (
 	TuneSetting    = Text{ZH: "設定（剩餘 %）", EN: "SETTING, PERCENT FREE"}
 	TuneTurn       = Text{ZH: "含 turn_end", EN: "with turn_end"}
 	TuneNow        = Text{ZH: "目前", EN: "in force"}
-	TuneKeep       = Text{ZH: "目前的設定最好：沒有其他設定能少壓縮，而不多打斷、不多花費。", EN: "Keep the setting in force: no other makes fewer compactions without interrupting more often or costing more."}
+	TuneKeep       = Text{ZH: "維持目前的設定：要找的是壓縮最少的，而沒有其他設定能壓縮得更少，又不多打斷、不多花費。", EN: "Keep the setting in force. What is looked for is the fewest compactions, and no other makes fewer without interrupting more often or costing more."}
 	TuneLooks      = Text{ZH: "overtone audit --tune 找更適合這些 session 的設定。", EN: "overtone audit --tune looks for a setting that serves these sessions better."}
 	TuneKeeps      = Text{ZH: "overtone audit --tune 不會改任何設定：沒有其他設定能少壓縮，而不多打斷、不多花費。", EN: "overtone audit --tune would change nothing: no other setting makes fewer compactions without interrupting more often or costing more."}
 	TuneWould      = Text{ZH: "overtone audit --tune 會建議 %s：壓縮 %d 次而不是 %d 次，打斷 %d 次（目前 %d 次）。", EN: "overtone audit --tune would advise %s: %d compactions instead of %d, of which %d interrupt (in force: %d)."}
@@ -95,9 +96,13 @@ var (
 		ZH: "等待的時間：實際 %[2]d 次中有 %[1]d 次由 host 寫明，其餘是估計：取前後紀錄之間的時間；看不出來的，以及沒有發生的，取這些 session 通常的時間。",
 		EN: "Waiting: the host has timed %[1]d of %[2]d compactions. The others are estimated by the time between the lines around them. Where that does not tell, and for compactions that did not happen, it is what is usual in these sessions.",
 	}
+	AuditReckoned = Text{
+		ZH: "三者以同一種方式估計，所以「實際」的花費與等待，與報告開頭的不同。",
+		EN: "All three are estimated in the same way, so cost and waiting of HAPPENED differ from those at the head of the report.",
+	}
 	AuditWhatIfNote = Text{
-		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。三欄以同一種方式估計，所以「實際」欄的花費與上面的不同。",
-		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance. All three columns are estimated in the same way, so the cost under HAPPENED differs from the cost above.",
+		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。",
+		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance.",
 	}
 	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：視窗大小未知。", EN: "Compactions in windows of unknown size: %d. Every column counts them as they happened."}
 	AuditUnseen      = Text{ZH: "%d 次壓縮在每一欄都照實計入（等待除外）：檔案沒有壓縮前的內容。", EN: "Compactions before which the file shows nothing: %d. Every column counts them as they happened, without the waiting."}

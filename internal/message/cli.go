@@ -20,7 +20,7 @@ var (
 	HintNoSession = Text{ZH: "先用 coding agent 工作，或試試 overtone demo", EN: "work with a coding agent first, or try overtone demo"}
 	NoWorkflow    = Text{ZH: "session %s 沒有工作流", EN: "session %s has no workflow"}
 	NothingRuns   = Text{ZH: "session %s 沒有進行中的工作流", EN: "no workflow is running in session %s"}
-	HintStart     = Text{ZH: "以 overtone workflow start TEMPLATE 啟動一個", EN: "start one with overtone workflow start TEMPLATE"}
+	HintStart     = Text{ZH: "以 overtone workflow start NAME 啟動一個", EN: "start one with overtone workflow start NAME"}
 	UsingSession  = Text{ZH: "session：%s（最近使用）", EN: "session: %s (the most recent)"}
 	HintNearAll   = Text{ZH: "是指 %s 嗎？可用的工作流：%s", EN: "did you mean %s? There are: %s"}
 	BadStage      = Text{ZH: "沒有名為 %s 的階段", EN: "there is no stage named %s"}
@@ -117,7 +117,7 @@ var (
 	NoCompaction     = Text{ZH: "沒有第 %d 次壓縮，這個 session 有 %d 次", EN: "there is no compaction %d, the session has %d"}
 	WhyLine          = Text{ZH: "%s，位移 %d：%s", EN: "%s, at byte %d: %s"}
 	WhyNothing       = Text{ZH: "紀錄中沒有這句話：由 git、工作流或任務清單得知，或已改寫", EN: "no record has these words: they come from git, a workflow or a task list, or are put in other words"}
-	PacketIfNow      = Text{ZH: "session %s，已壓縮 %d 次：現在壓縮時會交接", EN: "session %s (compactions: %d): handed over if it were compacted now"}
+	PacketIfNow      = Text{ZH: "session %s，已壓縮 %d 次：現在壓縮的話，會交接以下內容", EN: "session %s (compactions: %d): if it were compacted now, this would be handed over"}
 	PacketNoSummary  = Text{ZH: "session %s，第 %d／%d 次壓縮：讀不到摘要，交接內容不依賴摘要", EN: "session %s, compaction %d of %d: its summary cannot be read, so the hand-over is written without"}
 	PacketOf         = Text{ZH: "session %s，第 %d／%d 次壓縮：摘要 %s 字元，交接 %s 字元", EN: "session %s, compaction %d of %d: a summary of %s characters, a hand-over of %s"}
 	PacketNothing    = Text{ZH: "session 檔裡沒有這次壓縮之前的內容，所以無從比對摘要。", EN: "The session's file holds nothing of what came before this compaction, so there is nothing to compare the summary with."}

@@ -16,7 +16,7 @@ var (
 	RmDone        = Text{ZH: "已移除 %s（%s）", EN: "removed %s (%s)"}
 	ClonesProblem = Text{ZH: "整理副本的原文：%s", EN: "tidying the originals of clones: %s"}
 	RmKept        = Text{ZH: "保留 %s", EN: "kept %s"}
-	SessionsMore  = Text{ZH: "另有 %d 個；用 overtone sessions -n 顯示更多", EN: "%d more; overtone sessions -n shows them"}
+	SessionsMore  = Text{ZH: "另有 %d 個；overtone sessions -n %d 全部列出", EN: "%d more; overtone sessions -n %d lists all"}
 	SessionsNone  = Text{ZH: "沒有符合條件的 session", EN: "no session matches"}
 	ColHost       = Text{ZH: "HOST", EN: "HOST"}
 	ColClone      = Text{ZH: "副本來源", EN: "CLONE OF"}
@@ -125,6 +125,6 @@ var (
 	HintRecallWords   = Text{ZH: "搜尋需要文字或數字：表情與標點不在索引中，單獨一個字母或數字也不在", EN: "a search needs words or numbers: emoji and punctuation are not indexed, nor is a single letter or digit"}
 	RecallInstead     = Text{ZH: "沒有 session 含有「%s」：以下是「%s」", EN: "no session has “%s”; showing “%s”"}
 	RecallWithout     = Text{ZH: "沒有 session 含有「%s」", EN: "no session has “%s”"}
-	RecallFewer       = Text{ZH: "沒有一則含有全部的詞：以下含有其中一些", EN: "nothing has all of these words: what follows has some of them"}
-	RecallMore        = Text{ZH: "另有 %d 筆；用 --limit 顯示更多", EN: "%d more; --limit shows them"}
+	RecallFewer       = Text{ZH: "沒有一則含有全部的詞：以下只含有其中一些", EN: "nothing has all of these words: what follows has some of them"}
+	RecallMore        = Text{ZH: "另有 %d 筆；--limit %d 全部列出", EN: "%d more; --limit %d lists all"}
 )

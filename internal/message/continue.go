@@ -16,7 +16,7 @@ var (
 	ContinueShort    = Text{ZH: "縮短：訊息 %s、工具呼叫 %s；context 約 %s → %s tokens%s", EN: "shortened: messages %s, tool calls %s; context about %s → %s tokens%s"}
 	ContinueSize     = Text{ZH: "訊息 %s；對話約 %s → %s tokens%s，另加 %s 自己的指示與工具", EN: "messages: %s; conversation about %s → %s tokens%s, and %s's own instructions and tools"}
 	ContinueRedacted = Text{ZH: "已遮蔽，不送往 %s：%s", EN: "redacted, as it goes to %s: %s"}
-	ContinueOpen     = Text{ZH: "這個 session 正在寫入：只接到最後完整的一輪，不含進行中的 “%s”（訊息 %s）", EN: "the session is being written to: continued up to its last whole turn, without the one under way, “%s” (messages: %s)"}
+	ContinueOpen     = Text{ZH: "這個 session 正在寫入：只接到最後完整的一輪，不含進行中的 「%s」（訊息 %s）", EN: "the session is being written to: continued up to its last whole turn, without the one under way, “%s” (messages: %s)"}
 	ContinueGone     = Text{ZH: "session 的資料夾 %s 不存在；改在 %s 接續", EN: "the session's folder %s is not there; it goes on in %s"}
 	ContinueNowhere  = Text{ZH: "session 的資料夾 %s 與目前的資料夾都不存在", EN: "neither the session's folder %s nor the current one is there"}
 	HintNowhere      = Text{ZH: "先 cd 到存在的資料夾", EN: "cd to a folder that is there first"}
@@ -30,7 +30,7 @@ var (
 	HintMissing      = Text{ZH: "安裝它，或以 --in 選擇另一個：%s", EN: "install it, or choose another with --in: %s"}
 	ContinueNoTarget = Text{ZH: "無法在 %q 接續", EN: "nothing can be continued in %q"}
 	ContinueNone     = Text{ZH: "這個資料夾沒有 session：%s", EN: "there is no session of this folder: %s"}
-	ContinueClone    = Text{ZH: "這個資料夾只有一個還沒人用過的副本：%s", EN: "this folder has only a clone that nobody used yet: %s"}
+	ContinueClone    = Text{ZH: "這個資料夾只有還沒人用過的副本（%d 個），最新的是 %s", EN: "this folder has only clones that nobody used yet (%d), the newest: %s"}
 	HintContinueThis = Text{ZH: "接著它做下去：overtone continue %s", EN: "to go on with it: overtone continue %s"}
 	HintContinueNone = Text{ZH: "指定一個：overtone continue SESSION；overtone sessions 列出它們", EN: "name one: overtone continue SESSION; overtone sessions lists them"}
 	ContinueRunAlone = Text{ZH: "--run 不能與 --json 或 --dry-run 一起使用", EN: "--run goes neither with --json nor with --dry-run"}

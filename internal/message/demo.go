@@ -18,7 +18,7 @@ var (
 	DemoHolds    = Text{ZH: "✔ %s", EN: "✔ %s"}
 	DemoFailed   = Text{ZH: "第 %d 步之後不成立：%s", EN: "after step %d this does not hold: %s"}
 	DemoKept     = Text{ZH: "保留在 %[1]s；進去看看：HOME=%[1]s overtone sessions", EN: "kept in %[1]s; to look around: HOME=%[1]s overtone sessions"}
-	DemoEnd      = Text{ZH: "%d 次 hook 呼叫，%d 個宣稱成立，耗時 %s；沒有使用網路。", EN: "%d hook calls, %d claims checked, %s; no network was used."}
+	DemoEnd      = Text{ZH: "%d 次 hook 呼叫，%d 項檢查全部通過，耗時 %s；沒有使用網路。", EN: "%d hook calls, %d claims checked, %s; no network was used."}
 	DemoNext     = Text{
 		ZH: "接著，看你自己的 session（只讀）：\n  %[1]s audit             壓縮失去了什麼、花了多少\n  %[1]s init --dry-run    裝上 hook 會改哪些設定\n  %[1]s sessions          有哪些 session，怎麼接著做",
 		EN: "Next, with your own sessions, which are only read:\n  %[1]s audit             what compactions lost and cost\n  %[1]s init --dry-run    which settings the hooks would change\n  %[1]s sessions          which there are, and how to go on with one",

@@ -3,7 +3,7 @@ package message
 // Setting up, taking back, and checking an installation.
 var (
 	NoHosts          = Text{ZH: "PATH 上找不到任何認得的 coding agent，沒有寫入任何東西", EN: "no coding agent that Overtone knows is on PATH; nothing was written"}
-	HintNoHosts      = Text{ZH: "先安裝一個，或以 --host 名稱 預先準備：%s", EN: "install one, or prepare one before it is there with --host NAME: %s"}
+	HintNoHosts      = Text{ZH: "先安裝一個，或預先準備：overtone init --host NAME（%s）", EN: "install one, or prepare one before it is there: overtone init --host NAME (%s)"}
 	OneHost          = Text{ZH: "--host 在這裡只能給一個，而不是 %s", EN: "--host takes one host here, got %s"}
 	HintOneHost      = Text{ZH: "去掉 --host 就包含所有 host，或每個 host 各執行一次", EN: "leave --host out for all of them, or run it once for each"}
 	BadHost          = Text{ZH: "不認識的 host：%s", EN: "unknown host: %s"}

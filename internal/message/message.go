@@ -99,10 +99,11 @@ func (t Text) In(l Lang) string {
 	return t.ZH
 }
 
-// Format is In followed by fmt.Sprintf; texts and errors among args are told in the
-// language, too.
+// Format is In followed by fmt.Sprintf; texts, errors and lists among args are told in the
+// language, too, and Chinese has its own quotes.
 func (t Text) Format(l Lang, args ...any) string {
 	args = told(args, l)
+	t.ZH = strings.NewReplacer(" %q ", "「%s」", " %q", "「%s」", "%q ", "「%s」", "%q", "「%s」").Replace(t.ZH)
 	return fmt.Sprintf(t.In(l), args...)
 }
 
@@ -114,6 +115,8 @@ func told(args []any, l Lang) []any {
 			args[i] = a.In(l)
 		case error:
 			args[i] = ErrorText(a, l)
+		case []string:
+			args[i] = strings.Join(a, Text{ZH: "、", EN: ", "}.In(l))
 		}
 	}
 	return args

@@ -38,7 +38,7 @@ var (
 
 // Why the watcher holds back. The keys are the machine's words for it.
 var (
-	WatchBusy        = Text{ZH: "執行緒正在工作", EN: "the thread is at work"}
+	WatchBusy        = Text{ZH: "對話正在進行", EN: "the thread is at work"}
 	WatchQueued      = Text{ZH: "有排隊中的訊息", EN: "messages are queued"}
 	WatchReview      = Text{ZH: "正在 review", EN: "a review is open"}
 	WatchOther       = Text{ZH: "另一個觀察者正在處理", EN: "another watcher is on it"}
@@ -66,8 +66,8 @@ var (
 	ServiceRemoved    = Text{ZH: "服務已移除", EN: "the service is removed"}
 	WatchBadMode      = Text{ZH: "沒有名為 %s 的模式", EN: "there is no mode named %s"}
 	HintModes         = Text{ZH: "可用的模式：off、tag、suggest、auto", EN: "there are: off, tag, suggest, auto"}
-	WatchNoThread     = Text{ZH: "沒有這個執行緒：%s", EN: "there is no thread %s"}
-	HintThreads       = Text{ZH: "codex resume 會列出執行緒；不給 --thread 就觀察全部", EN: "codex resume lists the threads; without --thread all are watched"}
+	WatchNoThread     = Text{ZH: "沒有這個對話：%s", EN: "there is no thread %s"}
+	HintThreads       = Text{ZH: "codex resume 會列出對話；不給 --thread 就觀察全部", EN: "codex resume lists the threads; without --thread all are watched"}
 	WatchBothAddress  = Text{ZH: "--remote 與 --socket 只能擇一", EN: "--remote and --socket exclude each other"}
 	WatchSuggestMode  = Text{ZH: "模式 %s：只回報，不會壓縮", EN: "mode %s: reports only, nothing is compacted"}
 )

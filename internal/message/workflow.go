@@ -65,7 +65,7 @@ var (
 	RouteUnverifN     = Text{ZH: "⚠️ %d 個階段未驗證", EN: "⚠️ %d unverified"}
 	RouteRefused      = Text{ZH: "⚠️ %s", EN: "⚠️ %s"}
 	RouteCancelled    = Text{ZH: "🛑 Pipeline [%s] 已取消。", EN: "🛑 Pipeline [%s] was cancelled."}
-	RouteSkip         = Text{ZH: "⏭️ 已跳過 %s。", EN: "⏭️ %s will be skipped."}
+	RouteSkip         = Text{ZH: "⏭️ 將跳過 %s。", EN: "⏭️ %s will be skipped."}
 	RouteRun          = Text{ZH: "➡️ 執行 %s", EN: "➡️ Run %s"}
 	RouteRunOne       = Text{ZH: "`%s`", EN: "`%s`"}
 	RouteSifted       = Text{ZH: "⏭️ 跳過 %s：沒有相關檔案變更", EN: "⏭️ Left out %s: no file that matters to it was changed"}

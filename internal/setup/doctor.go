@@ -60,7 +60,10 @@ func (e Env) Examine(ctx context.Context, sess *store.Session) []Finding {
 		}
 	}
 	if !installed {
-		d.add("installed", host.Warn, message.DoctorNowhere).advise(d, message.HintInit)
+		f := d.add("installed", host.Warn, message.DoctorNowhere)
+		if f.advise(d, message.HintInit); len(Present()) == 0 {
+			f.advise(d, message.HintNoHosts, host.Names())
+		}
 	}
 	d.checkGoals()
 	d.checkSession(sess)
@@ -108,7 +111,7 @@ func (d *doctor) checkHome() {
 		d.add("permissions", host.Fine, message.DoctorModes, h.Looked)
 	}
 	if len(h.Held) > 0 {
-		d.add("locks", host.Warn, message.DoctorHeld, strings.Join(h.Held, ", ")).advise(d, message.HintHeld)
+		d.add("locks", host.Warn, message.DoctorHeld, h.Held).advise(d, message.HintHeld)
 	} else {
 		d.add("locks", host.Fine, message.DoctorLocks)
 	}
@@ -488,10 +491,10 @@ func (d *doctor) checkFired(h *host.Host) {
 	f := d.add("hooks", host.Fine, message.DoctorFired, h.Name, n, len(h.Events), d.ago(last))
 	f.Fired = fired
 	if len(missing) > 0 {
-		f.advise(d, message.DoctorNotYet, strings.Join(missing, ", "))
+		f.advise(d, message.DoctorNotYet, missing)
 	}
 	if len(silent) > 0 {
-		d.add("hooks", host.Warn, message.DoctorCore, h.Name, strings.Join(silent, ", ")).advise(d, h.Texts.Fire)
+		d.add("hooks", host.Warn, message.DoctorCore, h.Name, silent).advise(d, h.Texts.Fire)
 	}
 }
 

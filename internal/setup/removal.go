@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -99,7 +98,7 @@ func (e Env) planRemoval(hosts []*host.Host, purge bool) (*removal, error) {
 			r.folder = s.Plugin.Dir
 		}
 	}
-	if !purge {
+	if !purge && len(r.open) > 0 {
 		r.planMode(hosts)
 	}
 	// Reports of stages that are not in Claude Code's own folder.
@@ -214,7 +213,7 @@ func (r *removal) dropBlocks(s host.Setup, f *host.File) {
 
 func (r *removal) warnMore(path string, more []string) {
 	if len(more) > 0 {
-		r.warn(message.WarnTableMore, r.env.Folders.Short(path), strings.Join(more, ", "))
+		r.warn(message.WarnTableMore, r.env.Folders.Short(path), more)
 	}
 }
 

@@ -363,9 +363,9 @@ func Nearest(name string, known []string) []string {
 // Meant is the hint about a mistyped name: the names that it most likely means, else all.
 func Meant(name string, known []string, near, all message.Text) message.Reason {
 	if list := Nearest(name, known); len(list) > 0 {
-		return message.Because(near, strings.Join(list, ", "))
+		return message.Because(near, list)
 	}
-	return message.Because(all, strings.Join(known, ", "))
+	return message.Because(all, known)
 }
 
 // Closest is the one that a mistyped name most likely means, "" when none is close.

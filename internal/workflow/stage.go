@@ -49,7 +49,7 @@ var registry = [...]Stage{
 	{"DB-REVIEW", message.Text{ZH: "DB審查", EN: "DB review"}, "🗄️", "database-reviewer", true, resultReject, ""},
 	{"QA", message.Text{ZH: "驗證", EN: "QA"}, "🏁", "qa", true, resultFail, postQA},
 	{"E2E", message.Text{ZH: "E2E", EN: "E2E"}, "🌐", "e2e-runner", true, resultFail, postQA},
-	{"BUILD-FIX", message.Text{ZH: "修構建", EN: "Build fix"}, "🔨", "build-error-resolver", false, resultFail, ""},
+	{"BUILD-FIX", message.Text{ZH: "修正建置錯誤", EN: "Build fix"}, "🔨", "build-error-resolver", false, resultFail, ""},
 	{"REFACTOR", message.Text{ZH: "清理", EN: "Clean-up"}, "🧹", "refactor-cleaner", false, resultFail, ""},
 	{"RETRO", message.Text{ZH: "回顧", EN: "Retrospective"}, "🔁", "retrospective", false, resultIssues, ""},
 	{"DOCS", message.Text{ZH: "文件", EN: "Docs"}, "📝", "doc-updater", false, resultFail, ""},
