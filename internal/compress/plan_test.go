@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -254,6 +256,26 @@ func TestCountedAs(t *testing.T) {
 	} {
 		if before, after := c.p.Counted(c.r); before != c.before || after != c.after {
 			t.Errorf("%s: from %d to %d, want from %d to %d", name, before, after, c.before, c.after)
+		}
+	}
+}
+
+// TestPartsAddUp: what the plan says of a band, the result says of the same messages, as
+// the host counts them.
+func TestPartsAddUp(t *testing.T) {
+	t.Parallel()
+	p := plan(t, compacted(t, 30_000), Options{Bands: bands(t, "0-100:compress"), Whole: true})
+	b := p.Bands[0]
+	for _, lang := range []message.Lang{message.EN, message.ZH} {
+		var out bytes.Buffer
+		term := &terminal.Terminal{Env: terminal.Env{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "400" }, Dir: "/"}, Lang: lang}
+		p.Print(term, term.Stdout, Backend{Provider: Builtin{}})
+		_, row, _ := strings.Cut(out.String(), b.Band.String())
+		cols := strings.Fields(row)
+		out.Reset()
+		p.PrintResult(term, &Result{Messages: make([]Message, b.Messages), Stats: Stats{MessagesCompressed: b.Messages, OriginalTokens: b.Tokens, CompressedTokens: b.Target}})
+		if cols[2] == fmt.Sprint(b.Tokens) || !strings.Contains(out.String(), cols[2]+" → "+cols[3]+" tokens") {
+			t.Errorf("the plan says %v, the result:\n%s", cols[:4], &out)
 		}
 	}
 }

@@ -20,13 +20,6 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	line := func(text message.Text, args ...any) { t.Prose(w, t.Format(text, args...)) }
 	s := p.Session
 	before, after := p.Counted(nil)
-	// The parts are told as the host counts them, too, so that they add up.
-	tokens := func(n int) string {
-		if lost := p.lost(nil, true); lost > 0 {
-			n = int(int64(n) * int64(before-after) / int64(lost))
-		}
-		return message.Thousands(n)
-	}
 	line(message.PlanHead, s.ID, s.Host, len(p.Turns), message.Thousands(before))
 	if dead := len(s.Entries) - len(p.View); dead > 0 && !s.Legacy {
 		line(message.PlanDead, dead)
@@ -37,15 +30,15 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	if len(p.Bands) > 0 {
 		rows := [][]string{t.Head(message.ColBand, message.ColTurns, message.ColMessages, message.ColTokens, message.ColTarget)}
 		for _, b := range p.Bands {
-			rows = append(rows, []string{b.Band.String(), fmt.Sprint(b.Turns), fmt.Sprint(b.Messages), tokens(b.Tokens), tokens(b.Target)})
+			rows = append(rows, []string{b.Band.String(), fmt.Sprint(b.Turns), fmt.Sprint(b.Messages), p.part(b.Tokens), p.part(b.Target)})
 		}
 		t.Table(w, rows)
 	}
 	if g := p.Tools; g.Removed+g.Truncated+g.Thinking > 0 {
-		line(message.PlanTools, g.Removed, g.Truncated, g.Thinking, tokens(g.Tokens))
+		line(message.PlanTools, g.Removed, g.Truncated, g.Thinking, p.part(g.Tokens))
 	}
 	if note := p.lost(nil, false) - p.lost(nil, true); note > 0 {
-		line(message.PlanNote, tokens(note))
+		line(message.PlanNote, p.part(note))
 	}
 	if len(p.Skipped) > 0 {
 		line(message.PlanSkipped, Counts(t, p.Skipped))
@@ -79,7 +72,7 @@ func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 	t.Bold(t.Stdout, t.Format(message.DoneContext, message.Thousands(before), message.Thousands(after), message.Change(before, after)))
 	// What did not happen is not worth a line.
 	if len(r.Messages) > 0 {
-		t.Tell(message.DoneCounts, r.Stats.MessagesCompressed, len(r.Messages), message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens))
+		t.Tell(message.DoneCounts, r.Stats.MessagesCompressed, len(r.Messages), p.part(r.Stats.OriginalTokens), p.part(r.Stats.CompressedTokens))
 	}
 	if r.Cached > 0 {
 		t.Tell(message.DoneCached, r.Cached)
@@ -139,6 +132,16 @@ func (p *Plan) Counted(r *Result) (before, after int) {
 		return int(p.Session.Usage.Tokens()), int(host)
 	}
 	return p.Tokens, after
+}
+
+// part is so many tokens of ours as the host counts them: what is told of parts adds up
+// to what is told of the context.
+func (p *Plan) part(n int) string {
+	before, after := p.Counted(nil)
+	if lost := p.lost(nil, true); lost > 0 {
+		n = int(int64(n) * int64(before-after) / int64(lost))
+	}
+	return message.Thousands(n)
 }
 
 // Counts is how many of each kind there are.
