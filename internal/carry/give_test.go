@@ -555,6 +555,7 @@ func TestMarksStandTogether(t *testing.T) {
 	for _, tt := range []struct{ texts, want []string }{
 		{[]string{a, b}, []string{a + " " + b}},
 		{[]string{a, b, a}, []string{a + " " + b + " " + a}},
+		{[]string{a + " ×3", "…", b}, []string{a + " ×3 … " + b}},
 		{[]string{"x", a}, []string{"x", a}},
 		{[]string{a, "x"}, []string{a, "x"}},
 		{[]string{"x", "y"}, []string{"x", "y"}},

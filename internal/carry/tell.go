@@ -47,9 +47,10 @@ const (
 // Retold is a talk, and what was done to the texts.
 type Retold struct {
 	Talk
-	Messages int // of user and agent
-	Short    int // messages of them that are shortened
-	Tools    int // calls, whose results are left out
+	Messages int    // of user and agent
+	Short    int    // messages of them that are shortened
+	Left     string // how much of these is left
+	Tools    int    // calls, whose results are left out
 	// Before and After are estimates of the conversation's tokens and of the talk's: to
 	// either a host adds its instructions and tools.
 	Before, After int
@@ -135,9 +136,12 @@ func (t *Retold) shorten(ctx context.Context, pieces []piece, o Options) error {
 	if t.short, err = o.Kept.Shorten(ctx, o.Keep, max(o.Keep, summaryPercent), said, o.Now); err != nil {
 		return err
 	}
+	before, after := 0, 0
 	for n, text := range t.short.Texts {
+		before, after = before+message.Units(said[n].Text), after+message.Units(text)
 		pieces[at[n]].text = text
 	}
+	t.Left = message.Percent(int64(after), int64(before))
 	return nil
 }
 
@@ -197,7 +201,7 @@ func (t *Retold) line(user bool, text string, at time.Time, lang message.Lang) {
 
 // appendText adds a text of the agent's. Marks of messages stand side by side.
 func appendText(texts []string, text string) []string {
-	if n := len(texts); n > 0 && compress.IsMark(text) && compress.IsMark(texts[n-1][strings.LastIndexByte(texts[n-1], ' ')+1:]) {
+	if n := len(texts); n > 0 && compress.IsMark(text) && compress.IsMark(texts[n-1][max(0, strings.LastIndex(" "+texts[n-1], " …")):]) {
 		texts[n-1] += " " + text
 		return texts
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
@@ -64,7 +65,7 @@ type chosen struct {
 	pieces []piece // of all jobs, one job after another
 	first  []int32 // by job: its first piece; one more at the end
 	gone   []extract.Losses
-	behind []bool // by job: nothing is kept of it, as of the one before it in its turn
+	runs   []int // by job: how many messages its mark stands for, 0 where that before it does
 }
 
 // piece is a unit that is kept, and what joins it to the one before.
@@ -96,10 +97,13 @@ func (c *chosen) Compress(_ context.Context, r Request) (Reply, error) {
 		reply.Text = write(r.Text, kept)
 	case message.Units(r.Text) <= markUnits:
 		reply.Text = r.Text
-	case c.behind[r.job]:
+	case c.runs[r.job] == 0 && !r.alone:
 		reply.Text = markAgain
 	default:
 		reply.Text = r.mark()
+		if n := c.runs[r.job]; n > 1 && !r.alone && message.Units(r.Text) > 2*markUnits {
+			reply.Text += timesSign + strconv.Itoa(n)
+		}
 	}
 	return reply, nil
 }
@@ -149,6 +153,9 @@ func (r *Request) mark() string {
 }
 
 const markSign = "…#"
+
+// timesSign precedes how many messages a mark stands for that stands for several.
+const timesSign = " ×"
 
 // markAgain stands for a message of which nothing was kept, behind one of the same turn of
 // which nothing was kept either: the digits of the mark before it print both.

@@ -61,7 +61,7 @@ func checkResult(original, result, mark string, keepFacts, quoted bool) (lost []
 		return nil, &refusedError{reason: reasonLonger}
 	}
 	before := extract.Facts(original)
-	if result == mark {
+	if result == mark || IsMark(result) && strings.HasPrefix(result, mark+timesSign) {
 		// Its digits stand in no text; that is what they are for.
 		result = ""
 	}

@@ -304,7 +304,7 @@ func (r *run) request(a attempt, text string) Request {
 	job := r.jobs[a.job]
 	return Request{
 		Text: text, Level: job.Level, TargetPercent: r.target(job.Level), Role: job.Role,
-		Model: r.Model, Large: job.Tokens > r.LargeThreshold, Attempt: a.n, job: a.job, hash: a.out.hash,
+		Model: r.Model, Large: job.Tokens > r.LargeThreshold, Attempt: a.n, job: a.job, hash: a.out.hash, alone: r.KeepFacts,
 	}
 }
 

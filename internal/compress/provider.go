@@ -35,8 +35,9 @@ type Request struct {
 	// Attempt counts from 0; a provider may use it to vary a repeated request.
 	Attempt int
 
-	job  int               // of the pool's run
-	hash [sha256.Size]byte // of Text, where it is known
+	job   int               // of the pool's run
+	hash  [sha256.Size]byte // of Text, where it is known
+	alone bool              // its mark stands for no other message, whose result may be refused
 }
 
 // Reply is the shortened text and what it cost. Tokens are zero when unknown.

@@ -371,8 +371,8 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 				res.Cached++
 				prog.Cached++
 			}
-			if res.Mark == "" && strings.HasPrefix(out.Text, markSign) {
-				res.Mark = out.Text
+			if digits := markDigits(out.Text); res.Mark == "" && digits != "" {
+				res.Mark = markSign + digits
 			}
 			stats.MessagesCompressed++
 			stats.OriginalTokens += m.Before

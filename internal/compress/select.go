@@ -641,11 +641,18 @@ func (s *selection) choose(ctx context.Context) (*chosen, error) {
 			return nil, err
 		}
 	}
-	c := &chosen{pieces: make([]piece, 0, s.kept+s.kept/8), first: make([]int32, 0, len(s.jobs)+1), gone: make([]extract.Losses, len(s.jobs)), behind: make([]bool, len(s.jobs))}
+	jobs := len(s.jobs)
+	c := &chosen{pieces: make([]piece, 0, s.kept+s.kept/8), first: make([]int32, 0, jobs+1), gone: make([]extract.Losses, jobs), runs: make([]int, jobs)}
 	var said []uint64
+	head := 0 // of a run of messages of which nothing is kept
 	for n := range s.jobs {
 		c.first = append(c.first, int32(len(c.pieces)))
-		c.behind[n] = s.follows(n) && !s.open[n] && !s.open[n-1] && s.size[n-1] > markUnits
+		if !s.follows(n) || s.open[n] || s.open[n-1] || s.size[n-1] <= markUnits {
+			head = n
+		}
+		if s.size[n] > markUnits {
+			c.runs[head]++
+		}
 		said = s.pieces(n, c, said[:0])
 	}
 	c.first = append(c.first, int32(len(c.pieces)))

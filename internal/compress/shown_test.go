@@ -105,6 +105,7 @@ func TestForms(t *testing.T) {
 	}
 	for in, want := range map[string]bool{
 		"…#0123abcd": true, "…#0123abc": false, "…#0123abcde": false, "…#0123abcg": false, "#0123abcd": false, "": false,
+		"…": true, "…#0123abcd ×3": true, "…#0123abcd ×": false, "…#0123abcd 3": false, "…#0123abcd ×x": false, "… ×3": false,
 	} {
 		if got := IsMark(in); got != want {
 			t.Errorf("%q: %v", in, got)

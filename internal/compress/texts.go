@@ -78,6 +78,16 @@ func (s *Shortened) Drop() {
 
 // IsMark reports whether a text is the mark of a message of which nothing was kept.
 func IsMark(text string) bool {
-	digits, ok := strings.CutPrefix(text, markSign)
-	return text == markAgain || ok && len(digits) == markUnits-2 && strings.Trim(digits, "0123456789abcdef") == ""
+	return text == markAgain || markDigits(text) != ""
+}
+
+// markDigits are those of a mark, "" for any other text.
+func markDigits(text string) string {
+	sign, count, several := strings.Cut(text, timesSign)
+	digits, ok := strings.CutPrefix(sign, markSign)
+	number := several == (count != "") && strings.Trim(count, "0123456789") == ""
+	if !ok || !number || len(digits) != markUnits-2 || strings.Trim(digits, "0123456789abcdef") != "" {
+		return ""
+	}
+	return digits
 }

@@ -100,8 +100,8 @@ var (
 	CloneTitle   = Text{ZH: "%s（壓縮；原文：overtone recall）", EN: "%s (compressed; originals: overtone recall)"}
 
 	CloneNote = Text{
-		ZH: "這個 session 是 %s 的壓縮副本：較舊的訊息只留下部分句子，工具呼叫可能已移除。`…#` 加八個字元（例如 `…#14045ce5`）代表整則未保留的訊息，其後單獨的 `…` 代表同樣未保留的下一則，用同一組八個字元取回。需要原文時用工具 `recall` 查這八個字元或關鍵字，或執行 `overtone recall 14045ce5`、`overtone recall \"關鍵字\"`。",
-		EN: "This session is a compressed copy of %s: of older messages some sentences are left, and tool calls may be gone. `…#` and eight characters, such as `…#14045ce5`, stand for a message of which nothing was kept, `…` alone for the next such one, which the same eight print. Where you need an original, ask the tool `recall` for these eight characters or for words, or run `overtone recall 14045ce5` or `overtone recall \"words\"`.",
+		ZH: "這個 session 是 %s 的壓縮副本：較舊的訊息只留下部分句子，工具呼叫可能已移除。`…#` 加八個字元（例如 `…#14045ce5`）代表整則未保留的訊息，後面的 `×3` 表示連續三則，其餘各則只是 `…`，用同一組八個字元取回。需要原文時用工具 `recall` 查這八個字元或關鍵字，或執行 `overtone recall 14045ce5`、`overtone recall \"關鍵字\"`。",
+		EN: "This session is a compressed copy of %s: of older messages some sentences are left, and tool calls may be gone. `…#` and eight characters, such as `…#14045ce5`, stand for a message of which nothing was kept, with `×3` for three in a row, of which the others are only `…`; the eight print all of them. Where you need an original, ask the tool `recall` for these eight characters or for words, or run `overtone recall 14045ce5` or `overtone recall \"words\"`.",
 	}
 	CloneNames = Text{ZH: "上文沒有提到、但用過的名稱", EN: "Names in use that nothing above states"}
 

@@ -60,7 +60,7 @@ func (x *Index) Exact(ctx context.Context, ref string) (Original, error) {
 
 // mark takes the digits out of a mark, or of what a person copied of one.
 func mark(ref string) (string, bool) {
-	ref = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(ref), "["), "]")
+	ref, _, _ = strings.Cut(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(ref), "["), "]"), " ×")
 	ref = strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(ref, "…"), "#"))
 	return ref, len(ref) == 8 && strings.Trim(ref, "0123456789abcdef") == ""
 }

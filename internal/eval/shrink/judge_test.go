@@ -299,7 +299,7 @@ func remnants(result string) (pieces int, empty []string) {
 	return pieces, empty
 }
 
-var mark = regexp.MustCompile(`^…(?:#[0-9a-f]{8})?$`)
+var mark = regexp.MustCompile(`^…(?:#[0-9a-f]{8}(?: ×[0-9]+)?)?$`)
 
 // cutTokens counts words of a result that the text does not have.
 func cutTokens(text, result string) int {
