@@ -252,6 +252,7 @@ func (a *app) previewClone(
 		return nil, err
 	}
 	doc.told.Short, doc.told.Tools, doc.told.Note = res.Stats.MessagesCompressed, 0, note.text
+	doc.told.Left = message.Percent(int64(res.Stats.CompressedTokens), int64(res.Stats.OriginalTokens))
 	return res, nil
 }
 
@@ -359,7 +360,7 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 	if doc.ID == "" {
 		if doc.told != nil {
 			if doc.told.Short > 0 {
-				a.Tell(message.ContinueOlder, message.Thousands(doc.told.Short), f.keep)
+				a.Tell(message.ContinueOlder, message.Thousands(doc.told.Short), doc.told.Left)
 			}
 			switch {
 			case doc.told.Tools > 0:
