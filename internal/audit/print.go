@@ -33,7 +33,6 @@ func (r *Report) Print(t *terminal.Terminal, short func(path string) string, all
 		printer{t, r, short, all}.print()
 	case len(r.Failed) == 0:
 		t.Tell(message.AuditNoneMatch)
-		t.Tell(message.AuditTryDemo)
 	}
 }
 

@@ -135,7 +135,6 @@ func (r *Report) PrintTrials(t *terminal.Terminal, trials []Trial) {
 	rows = append(rows, row(message.AuditLate.In(t.Lang), w.LateForced, w.late(), w.LateSent, &w.Cost.Late))
 	t.Rows(t.Stdout, rows, terminal.Plan{Drop: []int{3, 5, 6}, Right: []int{1, 2, 3, 4, 5, 6}})
 	t.Tell(message.AuditReckoned)
-	t.Prose(t.Stdout, r.whatIfNote(t.Lang))
 	if chosen.Now {
 		t.Tell(message.TuneKeep)
 		return

@@ -348,7 +348,7 @@ func (r *Report) whatIfWords(l message.Lang, advice string) []string {
 	if text := w.pays(l); text != "" {
 		words = append(words, text)
 	}
-	words = append(words, advice, r.whatIfNote(l))
+	words = append(words, advice, message.AuditWhatIfNote.Format(l, strconv.FormatFloat(r.Policy.Early, 'g', -1, 64)+" %"))
 	if n := w.Unknown - w.Unseen; n > 0 {
 		words = append(words, message.AuditWindowUnk.Format(l, n))
 	}
@@ -359,11 +359,6 @@ func (r *Report) whatIfWords(l message.Lang, advice string) []string {
 		words = append(words, message.AuditWaitNote.Format(l, t.WaitKnown-t.WaitEstimated, t.Compactions))
 	}
 	return words
-}
-
-// whatIfNote says what the columns are.
-func (r *Report) whatIfNote(l message.Lang) string {
-	return message.AuditWhatIfNote.Format(l, strconv.FormatFloat(r.Policy.Early, 'g', -1, 64)+" %")
 }
 
 // whatIfTable is the comparison, with a row of headings: what happened, what the

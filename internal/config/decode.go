@@ -276,7 +276,7 @@ func (n Node) limitText(tag reflect.StructTag) error {
 		return say("要文字", "want text")
 	}
 	if names := strings.Fields(tag.Get("oneof")); len(names) > 0 && !slices.Contains(names, s) {
-		return say("要其中之一：%s", "want one of %s", strings.Join(names, ", "))
+		return say("可用的值：%s", "want one of %s", said{strings.Join(names, "、"), strings.Join(names, ", ")})
 	}
 	if p := strings.Fields(tag.Get("prefix")); len(p) > 0 && s != "" &&
 		!slices.ContainsFunc(p, func(p string) bool { return strings.HasPrefix(s, p) && len(s) > len(p) }) {

@@ -97,12 +97,12 @@ var (
 		EN: "Waiting: the host has timed %[1]d of %[2]d compactions. The others are estimated by the time between the lines around them. Where that does not tell, and for compactions that did not happen, it is what is usual in these sessions.",
 	}
 	AuditReckoned = Text{
-		ZH: "三者以同一種方式估計，所以「實際」的花費與等待，與報告開頭的不同。",
-		EN: "All three are estimated in the same way, so cost and waiting of HAPPENED differ from those at the head of the report.",
+		ZH: "三者以同一種方式估計，所以「實際」的花費與等待，與報告開頭的不同。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。",
+		EN: "All three are estimated in the same way, so cost and waiting of HAPPENED differ from those at the head of the report. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance.",
 	}
 	AuditWhatIfNote = Text{
-		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。",
-		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance.",
+		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。",
+		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there.",
 	}
 	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：視窗大小未知。", EN: "Compactions in windows of unknown size: %d. Every column counts them as they happened."}
 	AuditUnseen      = Text{ZH: "%d 次壓縮在每一欄都照實計入（等待除外）：檔案沒有壓縮前的內容。", EN: "Compactions before which the file shows nothing: %d. Every column counts them as they happened, without the waiting."}

@@ -34,7 +34,7 @@ var (
 	CheckFine        = Text{ZH: "沒有問題（檢查了 %d 個檔案）", EN: "no problems (files checked: %d)"}
 	CheckNone        = Text{ZH: "沒有自訂的工作流（%s）", EN: "there are no workflows of your own (%s)"}
 	AskStages        = Text{ZH: "內建階段：%s\n階段（逗號分隔，+ 並行，自己的寫成 名稱=agent）：", EN: "built-in stages: %s\nstages (commas between, + side by side, NAME=agent for your own):"}
-	NewNoStages      = Text{ZH: "請以 --stages 指定階段", EN: "name the stages with --stages"}
+	NewNoStages      = Text{ZH: "請以 --stages 指定階段，例如 --stages PLAN,DEV,REVIEW+TEST,DOCS", EN: "name the stages with --stages, such as --stages PLAN,DEV,REVIEW+TEST,DOCS"}
 	NewBadRun        = Text{ZH: "--run %s：沒有這個階段或缺少指令", EN: "--run %s: no such stage, or no command"}
 	HintNewRun       = Text{ZH: "寫成 --run 'TEST=make test'，TEST 須在 --stages 中", EN: "write --run 'TEST=make test', with TEST among --stages"}
 	NewThere         = Text{ZH: "%s 已存在", EN: "%s is there already"}

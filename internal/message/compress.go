@@ -53,7 +53,7 @@ var (
 	ConfigNotSet       = Text{ZH: "%s：檔案的寫法無法把 %s 設為 %s", EN: "%s: the way it is written, %s cannot be set to %s"}
 
 	PlanHead     = Text{ZH: "%[2]s · %[1]s · %[3]d 輪 · context 約 %[4]s tokens", EN: "%[2]s · %[1]s · turns: %[3]d · context about %[4]s tokens"}
-	PlanDead     = Text{ZH: "%d 行不在目前的 context 中，照抄", EN: "lines that are not in the live context, copied as they are: %d"}
+	PlanDead     = Text{ZH: "之前 %d 行已不在 context 中，原樣保留", EN: "lines from before the live context, which stay as they are: %d"}
 	PlanProblems = Text{ZH: "%d 行無法讀取，照抄", EN: "lines that cannot be read, copied as they are: %d"}
 	PlanTools    = Text{ZH: "工具：移除 %d 次呼叫、截短 %d 次；思考：移除 %d 處；約 %s tokens", EN: "tools: calls removed %d, cut short %d; thinking removed: %d; about %s tokens"}
 	PlanSkipped  = Text{ZH: "略過：%s", EN: "left alone: %s"}
