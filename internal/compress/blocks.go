@@ -40,18 +40,13 @@ func (s shallow) Open(parent ast.Node, r text.Reader, pc parser.Context) (ast.No
 }
 
 // unitsOf is Units while somebody waits.
-func unitsOf(t string, waits func() bool) []extract.Unit { return extract.Units(t, blocksOf(t), waits) }
+func unitsOf(t string, waits func() bool) []extract.Unit { return extract.Units(t, readBlocks([]byte(t), false), waits) }
 
 // Units takes a text apart by its shape.
 func Units(t string) []extract.Unit { return unitsOf(t, waiting) }
 
 // waiting is for whoever reads one text and waits for it.
 func waiting() bool { return true }
-
-// blocksOf are the leaves of a text's tree, in their order.
-func blocksOf(t string) []extract.Block {
-	return readBlocks([]byte(t), false)
-}
 
 func readBlocks(src []byte, inner bool) []extract.Block {
 	r := reader{src: src, inner: inner}

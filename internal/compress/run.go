@@ -118,7 +118,7 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 		return nil, err
 	}
 	defer src.Close()
-	res := p.newResult()
+	res := &Result{Lost: map[extract.Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items)), Tools: p.Tools}
 	kept := &results{}
 	defer kept.Close()
 	listening, enough := context.WithCancel(ctx)
@@ -168,10 +168,6 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	}
 	done = true
 	return res, nil
-}
-
-func (p *Plan) newResult() *Result {
-	return &Result{Lost: map[extract.Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items)), Tools: p.Tools}
 }
 
 // came is the error of a run of which nothing came that is worth a clone.
