@@ -379,7 +379,7 @@ func TestDashboardHostile(t *testing.T) {
 		if at != "search" {
 			t.Errorf("after / the focus is on %q", at)
 		}
-		do(t, k, "to the list", chromedp.Focus(`.list li a`), chromedp.KeyEvent("\r"), chromedp.Poll(`document.activeElement.id === 'title'`, nil))
+		do(t, k, "to the list, when the session is known already", chromedp.WaitVisible(`.working .quiet`), chromedp.Focus(`.list li a`), chromedp.KeyEvent("\r"), chromedp.Poll(`document.activeElement.id === 'title'`, nil))
 	})
 	t.Run("wrong token", func(t *testing.T) {
 		k := tab(t, b)

@@ -80,12 +80,12 @@ function App() {
   const costs = (report || {}).costs || {}
 
   // Whoever follows a link with the keyboard or by ear lands on the new heading.
-  const shown = here.page + here.id + (detail ? detail.id : '')
-  const first = useRef(true)
+  const place = here.page + here.id, landed = useRef(place)
   useEffect(() => {
-    if (first.current) { first.current = !ready; return }
-    if (here.page === 'session') { const h = document.getElementById('title'); h && h.focus({ preventScroll: false }) }
-  }, [shown])
+    if (landed.current === place || here.id && !detail) return
+    landed.current = place
+    if (here.page === 'session') { const h = document.getElementById('title'); h && h.focus() }
+  }, [place, !detail])
   useEffect(() => { if (here.page !== 'conversation') scrollTo(0, 0) }, [here.page, here.id])
   useEffect(() => { document.title = (detail && here.id ? ((detail.info || {}).title || here.id) + ' · ' : '') + 'Overtone' }, [detail, here.id])
   // The session before or after this one in the list.
