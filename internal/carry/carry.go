@@ -40,7 +40,9 @@ type Line struct {
 	User bool
 	Text string
 	At   time.Time
-	note bool // it is the talk's
+
+	Summary bool // a compaction's, which stands as the user's words where an agent reads it
+	note    bool // it is the talk's
 }
 
 func (t Talk) all() []Line {

@@ -225,8 +225,11 @@ func TestACompactedStory(t *testing.T) {
 	s.agent("I go on with growBuffer.")
 	told := tell(t, s.write(t), "")
 	var got []string
-	for _, l := range told.Lines {
+	for i, l := range told.Lines {
 		got = append(got, l.Text)
+		if l.Summary != (i == 0) { // the rest is the user's and the agent's own
+			t.Errorf("%q is a summary: %v", l.Text, l.Summary)
+		}
 	}
 	want := []string{"The parser is being made strict; scanToken is done.", "Make the parser strict.", "I go on with growBuffer."}
 	if !slices.Equal(got, want) {

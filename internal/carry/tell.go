@@ -163,7 +163,7 @@ func (t *Retold) join(pieces []piece, lang message.Lang) {
 	}
 	end := func() {
 		if fold(); len(texts) > 0 {
-			t.line(false, strings.Join(texts, "\n\n"), at, lang)
+			t.line(Line{Text: strings.Join(texts, "\n\n"), At: at}, lang)
 			texts = nil
 		}
 	}
@@ -171,7 +171,7 @@ func (t *Retold) join(pieces []piece, lang message.Lang) {
 		switch {
 		case p.user:
 			end()
-			t.line(true, p.text, p.at, lang)
+			t.line(Line{User: true, Summary: p.summary, Text: p.text, At: p.at}, lang)
 		case !p.tool:
 			texts, at = appendText(texts, p.text), p.at
 		case tools > ToolsTold:
@@ -186,17 +186,17 @@ func (t *Retold) join(pieces []piece, lang message.Lang) {
 }
 
 // line adds what one side said. A talk begins with the user, as a service may insist.
-func (t *Retold) line(user bool, text string, at time.Time, lang message.Lang) {
+func (t *Retold) line(l Line, lang message.Lang) {
 	last := t.Now
 	if n := len(t.Lines); n > 0 {
 		last = t.Lines[n-1].At
-	} else if !user {
-		t.line(true, message.ContinueBegins.In(lang), at, lang)
+	} else if !l.User {
+		t.line(Line{User: true, Text: message.ContinueBegins.In(lang), At: l.At}, lang)
 	}
-	if at.IsZero() {
-		at = last
+	if l.At.IsZero() {
+		l.At = last
 	}
-	t.Lines = append(t.Lines, Line{User: user, Text: text, At: at})
+	t.Lines = append(t.Lines, l)
 }
 
 // appendText adds a text of the agent's. Marks of messages stand side by side.

@@ -306,7 +306,10 @@ func (a *app) carryOver(ctx context.Context, f continueFlags, keep int, file tra
 func (a *app) printTalk(lines []carry.Line, note string) {
 	for _, l := range lines {
 		who := message.ContinueAgent
-		if l.User {
+		switch {
+		case l.Summary:
+			who = message.ContinueSummary
+		case l.User:
 			who = message.ContinueUser
 		}
 		fmt.Fprintf(a.Stdout, "## %s\n\n%s\n\n", who.In(a.Lang), l.Text)
@@ -363,6 +366,8 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 				a.Tell(message.ContinueOlder, message.Thousands(doc.told.Short), doc.told.Left)
 			}
 			switch {
+			case doc.told.Tools > 0 && doc.told.Tools <= carry.ToolsTold:
+				a.Tell(message.ContinueFewCalls, message.Thousands(doc.told.Tools))
 			case doc.told.Tools > 0:
 				a.Tell(message.ContinueCalls, message.Thousands(doc.told.Tools), carry.ToolsTold)
 			case doc.calls > 0:

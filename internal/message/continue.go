@@ -7,6 +7,8 @@ var (
 	ContinueCalls      = Text{ZH: "工具呼叫 %s：最新的 %d 次各一行，之前的只計數，結果不帶過去", EN: "tool calls: %s, the newest %d in a line each, those before counted; their results stay behind"}
 	ContinueNoCalls    = Text{ZH: "工具呼叫 %s：連同結果與思考都不帶過去，overtone recall 可以取回", EN: "tool calls: %s stay behind with their results and thinking; overtone recall prints them"}
 	ContinuePrintAlone = Text{ZH: "--print 不能與 --json 一起使用", EN: "--print does not go with --json"}
+	ContinueFewCalls   = Text{ZH: "工具呼叫 %s：各一行，結果不帶過去", EN: "tool calls: %s, in a line each; their results stay behind"}
+	ContinueSummary    = Text{ZH: "壓縮的摘要", EN: "Summary of a compaction"}
 	ContinueUser       = Text{ZH: "使用者", EN: "User"}
 	ContinueAgent      = Text{ZH: "agent", EN: "Agent"}
 	ContinueEnds       = Text{ZH: "開頭、最後一輪，以及給 model 的附註，一字不改：\n", EN: "the beginning, the last turn and the note for the model, word for word:\n"}
