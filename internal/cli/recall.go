@@ -166,7 +166,7 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 		a.Note(message.RecallMore, n, res.Total)
 	}
 	if res.Unsaid {
-		return message.Fail(message.RecallNone, message.Short(q.Text, 80))
+		return message.Fail(message.RecallUnsaid, message.Short(q.Text, 80))
 	}
 	return nil
 }
