@@ -108,7 +108,7 @@ func testSituation(t *testing.T, v Version) {
 	s.Ask("go on")
 	says(t, lastHanded(t, w),
 		[]string{"“keep the audit trail in mind”", "never floats", "“Only whole cents, never fractions”", "Which unit do amounts have?", "scanLedger", `Revert "Add the gamma ledger"`},
-		[]string{"not committed", "Add the beta ledger", "by e2e", message.HandoverGo.EN})
+		[]string{"not committed", "Add the beta ledger", "ledger\"”, by", message.HandoverGo.EN})
 
 	s.Send("Please look at the gamma rates.")
 	receive(t, "running", running)
