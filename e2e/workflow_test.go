@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -278,10 +279,20 @@ func testWorkflowSlept(t *testing.T, slept bool) {
 
 // aDayPasses makes all that Overtone has noted of a session a day older. The sum of what the
 // machine has been awake is what it was: had it slept for that day, the clock would be a day
-// further ahead of it than was noted.
+// further ahead of it than was noted. A hook that is at work ends first.
 func (w *World) aDayPasses(session string, slept bool) {
 	w.t.Helper()
-	files, _ := filepath.Glob(filepath.Join(w.Home, ".overtone", "sessions", session, "*.json*"))
+	dir := filepath.Join(w.Home, ".overtone", "sessions", session)
+	release := func() {}
+	await(w.t, "the session's lock", func() (mine bool) {
+		var err error
+		if release, mine, err = store.TryLock(filepath.Join(dir, "lock")); err != nil {
+			w.t.Fatal(err)
+		}
+		return mine
+	})
+	defer release()
+	files, _ := filepath.Glob(filepath.Join(dir, "*.json*"))
 	barriers, _ := filepath.Glob(filepath.Join(w.Config, "barrier-state-*.json"))
 	const day = 24 * time.Hour
 	clock := regexp.MustCompile(`"\d{4}-\d\d-\d\dT[0-9:.]+Z"|("ahead":)?\b1\d{12}\b`)

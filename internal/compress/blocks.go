@@ -40,7 +40,9 @@ func (s shallow) Open(parent ast.Node, r text.Reader, pc parser.Context) (ast.No
 }
 
 // unitsOf is Units while somebody waits.
-func unitsOf(t string, waits func() bool) []extract.Unit { return extract.Units(t, readBlocks([]byte(t), false), waits) }
+func unitsOf(t string, waits func() bool) []extract.Unit {
+	return extract.Units(t, readBlocks([]byte(t), false), waits)
+}
 
 // Units takes a text apart by its shape.
 func Units(t string) []extract.Unit { return unitsOf(t, waiting) }
