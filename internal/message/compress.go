@@ -110,7 +110,7 @@ var (
 	RecallNoRef       = Text{ZH: "session %[1]s 中沒有 %[2]s", EN: "session %[1]s has no %[2]s"}
 	RecallManyRefs    = Text{ZH: "session %[1]s 中有多則訊息以 %[2]s 開頭", EN: "several messages of session %[1]s begin with %[2]s"}
 	RecallNone        = Text{ZH: "找不到 %q", EN: "nothing found for %q"}
-	RecallUnsaid      = Text{ZH: "沒有 session 有 %q 的任何字詞；顯示的只是拼法相近", EN: "no session has any word of %q; what is shown is only spelt alike"}
+	RecallUnsaid      = Text{ZH: "沒有 session 有 %q 本身", EN: "no session has %q itself"}
 	HintRecallNone    = Text{ZH: "試試較少或不同的詞；overtone sessions 列出有哪些 session", EN: "try fewer or other words; overtone sessions lists what there is"}
 	RecallRemoved     = Text{ZH: "已移出 context", EN: "no longer in context"}
 	RecallCopies      = Text{ZH: "另有 %d 處說同樣的話", EN: "said elsewhere, too: %d"}
